@@ -1,0 +1,45 @@
+"""Where the world axis lies in memory: the one place that knows."""
+
+import numpy as np
+import warp as wp
+
+__all__ = ["allocate", "shared", "vec10"]
+
+vec10 = wp.types.vector(length=10, dtype=float)
+"""A spatial inertia as MuJoCo keeps it: xx yy zz xy xz yz of the inertia, mass times centre (3), mass."""
+
+
+def allocate(
+    items: int | tuple[int, ...], nworld: int, dtype, device: wp.Device, *, by_world: bool = False
+) -> wp.array:
+    """Zeros indexed [items..., world].
+
+    On the GPU the world is innermost, so that neighbouring threads read neighbouring words; on the CPU outermost, so
+    that a world's data lie together. What the lanes of one world read side by side (`by_world`: matrices, constraint
+    rows) has the world outermost everywhere, and on the GPU is padded to whole stretches of 16 words.
+    """
+    items = (items,) if isinstance(items, int) else items
+    if device.is_cuda and not by_world:
+        return wp.zeros((*items, nworld), dtype=dtype, device=device)
+    padded = items
+    if device.is_cuda:
+        padded = (*items[:-1], -(-items[-1] // 16) * 16)
+    block = wp.zeros((nworld, *padded), dtype=dtype, device=device)
+    if padded != items:
+        block = block[(slice(None),) * len(items) + (slice(items[-1]),)]
+    return block.transpose((*range(1, len(items) + 1), 0))
+
+
+def shared(values: np.ndarray, nworld: int, dtype, device: wp.Device) -> wp.array:
+    """Values [items] read as [item, world], the same for every world: the world axis has stride 0."""
+    base = wp.array(np.ascontiguousarray(values), dtype=dtype, device=device)
+    view = wp.array(
+        ptr=base.ptr,
+        dtype=dtype,
+        shape=(base.shape[0], nworld),
+        strides=(base.strides[0], 0),
+        capacity=base.capacity,
+        device=device,
+    )
+    view.owner = base  # keeps the memory alive
+    return view

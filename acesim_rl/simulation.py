@@ -1,0 +1,143 @@
+"""Simulation: groups of worlds, their programs, and the scheduler that runs them."""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import chain, zip_longest
+from pathlib import Path
+
+import warp as wp
+
+from acesim_rl import program, stages
+from acesim_rl.model import Model, Parameters
+from acesim_rl.scene import Scene
+from acesim_rl.scheduler import Operation, create, launch, pick
+from acesim_rl.stage import BLOCK_DIM, Stage
+from acesim_rl.state import State
+
+__all__ = ["Group", "Simulation", "interleave"]
+
+CPU_TILES = 8
+CPU_TILE_WORLDS = 32
+
+
+class Group:
+    """Worlds that share a model."""
+
+    def __init__(self, name: str, model: Model, nworld: int, device: wp.Device):
+        self.name, self.model, self.nworld, self.device = name, model, nworld, device
+        self.m = model.on_device(nworld, device)
+        self.state = State(model, nworld, device)
+        self.parameters = Parameters(model, self.m, nworld)
+        self.d = self.state.data
+        # A robot's program keeps all cores busy by its tiles; on the GPU one launch fills the machine by itself.
+        count = max(1, min(CPU_TILES, nworld // CPU_TILE_WORLDS)) if device.is_cpu else 1
+        edges = [nworld * k // count for k in range(count + 1)]
+        self.tiles = list(zip(edges[:-1], edges[1:], strict=True))
+        self._operations: dict[tuple, list[Operation]] = {}
+
+    def operations(self, stage: Stage, *arguments) -> list[Operation]:
+        """The launches of a stage over its grid, one for each tile of worlds; empty where the grid is.
+
+        Args:
+            arguments: what the stage takes after Model and State: further structs, then scalars.
+        """
+        key = (stage, *(a if isinstance(a, int | float) else id(a) for a in arguments))
+        if key not in self._operations:
+            self._operations[key] = list(self._launches(stage, arguments))
+        return self._operations[key]
+
+    def _launches(self, stage: Stage, arguments: tuple) -> Iterator[Operation]:
+        first, count = self.model.items(stage.over)
+        kernel = stage.kernel(self.device)
+        for start, stop in self.tiles if count else ():
+            worlds = stop - start
+            if stage.over == "world":
+                dim = worlds * stage.lanes_on(self.device.is_cpu)
+            else:
+                if stage.over == "branch" and self.device.is_cpu:
+                    first, count = self.model.items("body")
+                dim = (worlds, count) if self.device.is_cpu else (count, worlds)
+            yield launch(
+                kernel,
+                dim,
+                inputs=[self.m, self.d, *arguments, first, start],
+                device=self.device,
+                name=f"{self.name}.{stage.name}",
+                lanes=(start, stop),
+                block_dim=BLOCK_DIM,
+            )
+
+    def emit(self, calls: Iterable[program.Call]) -> Iterator[Operation]:
+        """The operations of a program's calls, in order."""
+        for stage, arguments in calls:
+            yield from self.operations(stage, *arguments)
+
+    def emit_step(self) -> Iterator[Operation]:
+        """One physics step."""
+        return self.emit(program.step(self.model))
+
+    def emit_forward(self) -> Iterator[Operation]:
+        """A forward pass, which leaves positions and velocities as they are."""
+        return self.emit(program.forward(self.model))
+
+    def emit_rne_post_constraint(self) -> Iterator[Operation]:
+        """Contact forces on bodies, into `cfrc_ext`."""
+        return self.emit(program.rne_post_constraint(self.model))
+
+
+class Simulation:
+    """One or several groups of worlds on one device, stepped in one schedule.
+
+    Args:
+        scene: a `Scene`, or one robot (name, MJCF path, XML string or `Model`).
+        nworld: number of worlds, where `scene` is one robot.
+        device: Warp device; by default the GPU where there is one, else the CPU.
+        scheduler: `ace` (picks by a fixed rule), `ace-sw`, `serial` or `graph`.
+        options: further arguments of the scheduler: window, workers.
+    """
+
+    def __init__(
+        self,
+        scene: Scene | str | Path | Model,
+        nworld: int = 1,
+        *,
+        device: str | wp.Device | None = None,
+        scheduler: str = "ace",
+        **options,
+    ):
+        if not isinstance(scene, Scene):
+            scene = Scene([(scene, nworld)])
+        self.device = wp.get_device(device)
+        self.groups = [Group(name, model, worlds, self.device) for name, model, worlds in scene.groups]
+        self.load_kernels()
+        if scheduler == "ace":
+            largest = max(group.nworld for group in self.groups)
+            operations = sum(1 for group in self.groups for _ in group.emit_step())
+            scheduler = pick(self.device, operations, largest)
+        self.scheduler = create(scheduler, self.device, **options)
+
+    def load_kernels(self) -> None:
+        """Compile what is not in the cache yet, and say so."""
+        kernels = [stage.kernel(self.device) for stage in stages.GENERIC]
+        for model in (group.model for group in self.groups):
+            kernels.append(stages.newton(model.nv).kernel(self.device))
+            kernels.append(stages.euler_damping(model.nv).kernel(self.device))
+        for module in dict.fromkeys(kernel.module for kernel in kernels):
+            module.load(self.device, 1 if self.device.is_cpu else BLOCK_DIM)
+
+    def step(self, n: int = 1) -> None:
+        """Advance all worlds by n time steps."""
+        for _ in range(n):
+            self.run("step", lambda: interleave(group.emit_step() for group in self.groups))
+
+    def forward(self) -> None:
+        """Compute all derived values from positions, velocities and controls."""
+        self.run("forward", lambda: interleave(group.emit_forward() for group in self.groups))
+
+    def run(self, key: Hashable, emit: Callable[[], Iterable[Operation]]) -> None:
+        """Run a program; with a key seen before, the recorded schedule is used and nothing is emitted."""
+        self.scheduler.run(key, emit)
+
+
+def interleave(programs: Iterable[Iterator[Operation]]) -> Iterator[Operation]:
+    """One operation of each program in turn, so that a window sees all groups."""
+    return (op for op in chain.from_iterable(zip_longest(*programs)) if op is not None)

@@ -1,0 +1,110 @@
+"""Stages: physics functions written once for one item of one world, and the kernels made from them."""
+
+import inspect
+import linecache
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import warp as wp
+
+__all__ = ["BLOCK_DIM", "Stage", "stage"]
+
+BLOCK_DIM = 64
+"""Threads a block. One value for every kernel: each further one would compile every module again."""
+
+wp.config.enable_backward = False
+
+
+@dataclass(eq=False)
+class Stage:
+    """A function over a grid of (item, world), and its kernels, one for each order of the grid.
+
+    On the GPU neighbouring threads take neighbouring worlds. On the CPU a launch is a loop: it takes all items of one
+    world, in order, before the next world. `branch` grids rely on that: on the CPU they are a sweep over all bodies,
+    parents first; on the GPU a thread walks one path from the root to a leaf, so bodies shared by several paths are
+    computed by several threads, which all write the same bits.
+    """
+
+    function: wp.Function
+    over: str
+    """What the items are: `world` (none), `body`, `branch`, `joint`, `dof`, `pair`, `slot`, ..."""
+    module: str
+    """The Warp module that the kernels are compiled in; stages of one module are compiled together."""
+    lanes: int | None = None
+    """Threads that share one world (world stages only); the function gets the lane as its last argument."""
+    kernels: dict[bool, wp.Kernel] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.function.key.rsplit("__", 1)[-1].rsplit(".", 1)[-1]
+
+    def kernel(self, device: wp.Device) -> wp.Kernel:
+        """The kernel for a device; arguments: those of the function but item, world and lane, then `item0`, `world0`."""
+        return self.kernel_for(device.is_cpu)
+
+    def kernel_for(self, cpu: bool) -> wp.Kernel:
+        """The kernel in the order of the CPU (world by world) or of the GPU (neighbouring threads, neighbouring worlds)."""
+        if cpu not in self.kernels:
+            self.kernels[cpu] = self._make_kernel(cpu)
+        return self.kernels[cpu]
+
+    def arguments(self) -> dict[str, type]:
+        """Name and type of the arguments that the caller passes: structs, then scalars."""
+        tail = 1 if self.over == "world" else 2
+        if self.lanes:
+            tail += 1
+        names = list(self.function.input_types)
+        return {name: self.function.input_types[name] for name in names[: len(names) - tail]}
+
+    def _make_kernel(self, cpu: bool) -> wp.Kernel:
+        arguments = self.arguments()
+        passed = ", ".join(arguments)
+        if self.lanes and not cpu:
+            lanes = self.lanes_on(cpu)
+            body = f"    t = wp.tid()\n    function({passed}, world0 + t / {lanes}, t % {lanes})\n"
+        elif self.lanes:
+            body = f"    w = wp.tid()\n    function({passed}, world0 + w, 0)\n"
+        elif self.over == "world":
+            body = f"    w = wp.tid()\n    function({passed}, world0 + w)\n"
+        elif self.over == "branch" and not cpu:
+            body = (
+                "    i, w = wp.tid()\n"
+                "    for k in range(m.branch_start[item0 + i], m.branch_start[item0 + i + 1]):\n"
+                f"        function({passed}, m.branch_body[k], world0 + w)\n"
+            )
+        else:
+            order = "w, i" if cpu else "i, w"
+            body = f"    {order} = wp.tid()\n    function({passed}, item0 + i, world0 + w)\n"
+        types = {f"type_{name}": kind for name, kind in arguments.items()}
+        signature = "".join(f"{name}: type_{name}, " for name in arguments)
+        source = f"def {self.name}({signature}item0: int, world0: int):\n{body}"
+        module = f"{self.module}.{'cpu' if cpu else 'cuda'}"
+        file = f"<{module}.{self.name}>"
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        namespace = {"wp": wp, "function": self.function, **types}
+        exec(compile(source, file, "exec"), namespace)
+        return wp.kernel(namespace[self.name], name=self.name, module=wp.get_module(module), enable_backward=False)
+
+    def lanes_on(self, cpu: bool) -> int:
+        """How many threads share one world."""
+        return 1 if cpu or self.lanes is None else self.lanes
+
+
+def stage(over: str, *, module: str | None = None, lanes: int | None = None) -> Callable[[Callable], Stage]:
+    """Decorator that makes a stage of a function `(structs..., scalars..., [item,] world[, lane])`.
+
+    Args:
+        over: the grid's items, see `Stage.over`.
+        module: Warp module of the kernels; the physics stages share one, others get their Python module's.
+        lanes: threads that share a world on the GPU.
+    """
+
+    def decorate(function: Callable) -> Stage:
+        home = module or function.__module__
+        if home.startswith("acesim_rl.stages"):
+            home = "acesim_rl.stages"
+        made = function if isinstance(function, wp.Function) else wp.func(function)
+        made.__doc__ = inspect.getdoc(function)
+        return Stage(made, over, module or home, lanes)
+
+    return decorate

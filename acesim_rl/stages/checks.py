@@ -1,0 +1,55 @@
+"""Worlds whose state is not finite or too large start anew, and are counted (mj_checkPos, mj_checkVel, mj_checkAcc)."""
+
+import warp as wp
+
+from acesim_rl.model import ModelData
+from acesim_rl.stage import stage
+from acesim_rl.state import StateData
+
+__all__ = ["check_acc", "check_state"]
+
+LARGEST = wp.constant(1.0e10)
+"""mjMAXVAL"""
+
+
+@wp.func
+def reset_world(m: ModelData, d: StateData, w: int):
+    for i in range(m.nq):
+        d.qpos[i, w] = m.qpos0[i, w]
+    for i in range(m.nv):
+        d.qvel[i, w] = 0.0
+        d.qacc[i, w] = 0.0
+    for i in range(m.nu):
+        d.ctrl[i, w] = 0.0
+    d.time[0, w] = 0.0
+
+
+@stage("world")
+def check_state(m: ModelData, d: StateData, w: int):
+    """Before a step."""
+    bad_pos = int(0)
+    bad_vel = int(0)
+    for i in range(m.nq):
+        if not (wp.abs(d.qpos[i, w]) <= LARGEST):
+            bad_pos = 1
+    for i in range(m.nv):
+        if not (wp.abs(d.qvel[i, w]) <= LARGEST):
+            bad_vel = 1
+        if not (wp.abs(d.qacc[i, w]) <= LARGEST):  # the warm start
+            d.qacc[i, w] = 0.0
+    if bad_pos + bad_vel > 0:
+        d.warning[0, w] = d.warning[0, w] + bad_pos
+        d.warning[1, w] = d.warning[1, w] + bad_vel * (1 - bad_pos)
+        reset_world(m, d, w)
+
+
+@stage("world")
+def check_acc(m: ModelData, d: StateData, w: int):
+    """After the first forward pass of a step; the rest of the step starts from the reset state, at rest."""
+    bad = int(0)
+    for i in range(m.nv):
+        if not (wp.abs(d.qacc[i, w]) <= LARGEST):
+            bad = 1
+    if bad > 0:
+        d.warning[2, w] = d.warning[2, w] + 1
+        reset_world(m, d, w)

@@ -1,0 +1,109 @@
+"""Rows of contacts: frictionless, or a pyramid of two tangents."""
+
+import warp as wp
+
+from acesim_rl.model import ModelData
+from acesim_rl.stage import stage
+from acesim_rl.stages.constraint.impedance import impedance, reference
+from acesim_rl.state import StateData
+
+__all__ = ["contact_friction", "contact_rows"]
+
+
+@wp.func
+def mix_weight(m: ModelData, g1: int, g2: int, w: int) -> float:
+    """Weight of the first geom's solref and solimp: by priority, else by solmix."""
+    if m.geom_priority[g1] != m.geom_priority[g2]:
+        return wp.where(m.geom_priority[g1] > m.geom_priority[g2], 1.0, 0.0)
+    first = m.geom_solmix[g1, w]
+    second = m.geom_solmix[g2, w]
+    if first >= 1.0e-15 and second >= 1.0e-15:
+        return first / (first + second)
+    if first < 1.0e-15 and second < 1.0e-15:
+        return 0.5
+    return wp.where(first < 1.0e-15, 0.0, 1.0)
+
+
+@wp.func
+def contact_friction(m: ModelData, g1: int, g2: int, w: int) -> float:
+    """Sliding friction: the larger one, or that of the geom with priority."""
+    if m.geom_priority[g1] > m.geom_priority[g2]:
+        return wp.max(m.geom_friction[g1, w][0], 1.0e-5)
+    if m.geom_priority[g1] < m.geom_priority[g2]:
+        return wp.max(m.geom_friction[g2, w][0], 1.0e-5)
+    return wp.max(wp.max(m.geom_friction[g1, w][0], m.geom_friction[g2, w][0]), 1.0e-5)
+
+
+@wp.func
+def contact_solref(m: ModelData, g1: int, g2: int, mix: float, w: int) -> wp.vec2:
+    first = m.geom_solref[g1, w]
+    second = m.geom_solref[g2, w]
+    if first[0] > 0.0 and second[0] > 0.0:
+        return mix * first + (1.0 - mix) * second
+    if mix == 1.0 or mix == 0.0:
+        return wp.where(mix == 1.0, first, second)
+    return wp.min(first, second)
+
+
+@wp.func
+def add_jacobian(
+    m: ModelData, d: StateData, row: int, nrow: int, b: int, pos: wp.vec3, frame: wp.mat33, mu: float, sign: float, w: int
+) -> wp.vec3:
+    """Add the motion of body b at pos to rows; returns its velocity there in the contact's frame."""
+    vel = wp.vec3(0.0, 0.0, 0.0)
+    offset = pos - d.subtree_com[m.body_rootid[b], w]
+    k = m.body_lastdof[b]
+    while k >= 0:
+        s = d.cdof[k, w]
+        motion = sign * (frame * (wp.spatial_bottom(s) + wp.cross(wp.spatial_top(s), offset)))
+        if nrow == 1:
+            d.efc_J[row, k, w] = d.efc_J[row, k, w] + motion[0]
+        else:
+            d.efc_J[row, k, w] = d.efc_J[row, k, w] + (motion[0] + mu * motion[1])
+            d.efc_J[row + 1, k, w] = d.efc_J[row + 1, k, w] + (motion[0] - mu * motion[1])
+            d.efc_J[row + 2, k, w] = d.efc_J[row + 2, k, w] + (motion[0] + mu * motion[2])
+            d.efc_J[row + 3, k, w] = d.efc_J[row + 3, k, w] + (motion[0] - mu * motion[2])
+        vel += motion * d.qvel[k, w]
+        k = m.dof_parentid[k]
+    return vel
+
+
+@stage("slot")
+def contact_rows(m: ModelData, d: StateData, slot: int, w: int):
+    """Jacobian, regularisation and reference acceleration of a contact's rows."""
+    row = d.contact_row[slot, w]
+    if row < 0:
+        return
+    p = m.slot_pair[slot]
+    g1 = m.pair_geom1[p]
+    g2 = m.pair_geom2[p]
+    b1 = m.geom_bodyid[g1]
+    b2 = m.geom_bodyid[g2]
+    mu = contact_friction(m, g1, g2, w)
+    nrow = wp.where(m.slot_condim[slot] == 1, 1, 4)
+    for r in range(row, row + nrow):
+        for k in range(m.nv):
+            d.efc_J[r, k, w] = 0.0
+    pos = d.contact_pos[slot, w]
+    frame = d.contact_frame[slot, w]
+    vel = add_jacobian(m, d, row, nrow, b2, pos, frame, mu, 1.0, w)
+    vel += add_jacobian(m, d, row, nrow, b1, pos, frame, mu, -1.0, w)
+
+    mix = mix_weight(m, g1, g2, w)
+    solref = contact_solref(m, g1, g2, mix, w)
+    solimp = mix * m.geom_solimp[g1, w] + (1.0 - mix) * m.geom_solimp[g2, w]
+    margin = m.geom_margin[g1, w] + m.geom_margin[g2, w] - m.geom_gap[g1, w] - m.geom_gap[g2, w]
+    depth = d.contact_dist[slot, w] - margin
+    imp = impedance(solimp, depth)
+    weight = m.body_invweight0[b1, w][0] + m.body_invweight0[b2, w][0]
+    if nrow == 1:
+        d.efc_D[row, w] = imp / wp.max((1.0 - imp) * weight, 1.0e-15)
+        d.efc_aref[row, w] = reference(m, solref, solimp, imp, depth, vel[0], w)
+        return
+    R = wp.max((1.0 - imp) * weight * (1.0 + mu * mu) / imp, 1.0e-15)
+    D = 1.0 / (2.0 * mu * mu / m.impratio * R)
+    for k in range(wp.static(4)):
+        tangent = wp.where(k < 2, vel[1], vel[2])
+        slope = wp.where(k % 2 == 0, mu, -mu)
+        d.efc_D[row + k, w] = D
+        d.efc_aref[row + k, w] = reference(m, solref, solimp, imp, depth, vel[0] + slope * tangent, w)

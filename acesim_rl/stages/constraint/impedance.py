@@ -1,0 +1,42 @@
+"""Impedance and reference acceleration of a constraint row (MuJoCo's modeling chapter, 'Solver parameters')."""
+
+import warp as wp
+
+from acesim_rl.model import ModelData
+
+__all__ = ["impedance", "reference", "vec5"]
+
+vec5 = wp.types.vector(length=5, dtype=float)
+
+
+@wp.func
+def impedance(solimp: vec5, pos: float) -> float:
+    """d(r) of solimp = (dmin, dmax, width, midpoint, power)."""
+    low = wp.clamp(solimp[0], 1.0e-4, 0.9999)
+    high = wp.clamp(solimp[1], 1.0e-4, 0.9999)
+    width = wp.max(solimp[2], 1.0e-15)
+    middle = wp.clamp(solimp[3], 1.0e-4, 0.9999)
+    power = wp.max(solimp[4], 1.0)
+    x = wp.min(wp.abs(pos) / width, 1.0)
+    y = x
+    if power > 1.0 and x < 1.0:
+        if x <= middle:
+            y = wp.pow(x, power) / wp.pow(middle, power - 1.0)
+        else:
+            y = 1.0 - wp.pow(1.0 - x, power) / wp.pow(1.0 - middle, power - 1.0)
+    return low + y * (high - low)
+
+
+@wp.func
+def reference(m: ModelData, solref: wp.vec2, solimp: vec5, imp: float, pos: float, vel: float, w: int) -> float:
+    """Reference acceleration -b vel - k d(r) r; solref is (time constant, damping ratio) or (-stiffness, -damping)."""
+    high = wp.clamp(solimp[1], 1.0e-4, 0.9999)
+    k = -solref[0] / (high * high)
+    b = -solref[1] / high
+    if solref[0] > 0.0:
+        time = solref[0]
+        if m.refsafe != 0:
+            time = wp.max(time, 2.0 * m.timestep[0, w])
+        k = 1.0 / wp.max(high * high * time * time * solref[1] * solref[1], 1.0e-15)
+        b = 2.0 / wp.max(high * time, 1.0e-15)
+    return -b * vel - k * imp * pos

@@ -1,0 +1,35 @@
+"""Where one set of hyperparameters does not serve every robot and device: the differences, in one table."""
+
+import dataclasses
+from typing import Any
+
+from acesim_rl.agents.config import Config, PPOConfig
+
+__all__ = ["default_config"]
+
+# Options of the run and of PPO by device, then by robot on that device; later ones win.
+_DEVICES: dict[str, dict[str, Any]] = {
+    "cpu": {"num_envs": 128, "total_steps": 2_500_000},
+    "cuda": {"num_envs": 4096, "total_steps": 100_000_000, "horizon": 24, "hidden": (256, 128, 64)},
+}
+_ROBOTS: dict[tuple[str, str], dict[str, Any]] = {
+    ("inverted_pendulum", "cpu"): {
+        "num_envs": 32,
+        "total_steps": 150_000,
+        "hidden": (32, 32),
+    },
+    ("inverted_double_pendulum", "cpu"): {"total_steps": 1_000_000},
+}
+
+
+def default_config(env: str, device: str) -> Config:
+    """The configuration of a run where the command line says nothing else.
+
+    Args:
+        env: the canonical name of a robot.
+        device: "cpu" or "cuda".
+    """
+    options = {"env": env, "device": device} | _DEVICES[device] | _ROBOTS.get((env, device), {})
+    of_ppo = {f.name for f in dataclasses.fields(PPOConfig)}
+    ppo = PPOConfig(**{name: options[name] for name in options.keys() & of_ppo})
+    return Config(ppo=ppo, **{name: options[name] for name in options.keys() - of_ppo})

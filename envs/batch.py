@@ -1,0 +1,261 @@
+"""Many worlds of one task, as torch tensors that are the simulation's own memory."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+
+import numpy as np
+import torch
+import warp as wp
+
+from acesim_rl.envs.base import Task, TaskData
+from acesim_rl.envs.registration import task_class
+from acesim_rl.scene import Scene
+from acesim_rl.scheduler import Operation
+from acesim_rl.simulation import Simulation
+
+__all__ = ["BatchEnv"]
+
+_FOREVER = 2**31 - 1
+
+
+class BatchEnv:
+    """Worlds of one task on one device, stepped together; autoreset in the same step.
+
+    A step is one program for the scheduler: the physics, what the step came to, and the beginning of new episodes in
+    the worlds where one ended. Tensors that it returns are the simulation's memory: valid until the next step.
+
+    Args:
+        task: Name of a task (see ``tasks()``), or a ``Task``.
+        num_envs: Number of worlds.
+        device: ``"cpu"``, ``"cuda"`` or a torch device; the GPU if there is one by default.
+        scheduler: As for ``Simulation``: ``ace``, ``ace-sw``, ``serial`` or ``graph``.
+        seed: Seed of the episodes' first states; with the world's number and the episode's it fixes their noise.
+        max_episode_steps: Time limit [steps]; the task's own by default, 0 for none.
+        autoreset: Begin a new episode where one ended.
+        task_kwargs: Arguments of the task's constructor.
+    """
+
+    def __init__(
+        self,
+        task: str | Task,
+        num_envs: int,
+        device: str | torch.device | None = None,
+        scheduler: str = "ace",
+        seed: int = 0,
+        *,
+        max_episode_steps: int | None = None,
+        autoreset: bool = True,
+        **task_kwargs,
+    ):
+        if num_envs < 1:
+            raise ValueError(f"num_envs is {num_envs}; expected at least 1 world")
+        self.task = task_class(task)(**task_kwargs) if isinstance(task, str) else task
+        self.num_envs = num_envs
+        self.num_obs = self.task.num_obs
+        self.num_actions = self.task.mj.nu
+        self.dt = self.task.dt
+        self.autoreset = autoreset
+        self.max_episode_steps = self.task.max_episode_steps if max_episode_steps is None else max_episode_steps
+
+        if device is None:
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.sim = Simulation(Scene([(self.task.model, num_envs)]), device=str(device), scheduler=scheduler)
+        self.group = self.sim.groups[0]
+        self.device = torch.device(wp.device_to_torch(self.sim.device))
+        low, high = self.task.action_bounds
+        self.action_low = torch.from_numpy(low).to(self.device)
+        self.action_high = torch.from_numpy(high).to(self.device)
+
+        for stage in (self.task.before, self.task.observe, self.task.evaluate, self.task.reset):
+            if stage is not None:
+                stage.kernel(self.sim.device)  # all of them exist before the first is compiled: they share a module
+        self._allocate()
+        self._streams: dict[int, wp.Stream] = {}
+        self._seed(seed)
+
+    def _allocate(self) -> None:
+        n, task, device = self.num_envs, self.task, self.device
+
+        def zeros(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+            return torch.zeros(shape, dtype=dtype, device=device)
+
+        self.action = wp.to_torch(self.group.d.ctrl).T
+        """The simulation's controls, shape [num_envs, num_actions]: a policy may write its action here."""
+        self.obs = zeros(n, self.num_obs)
+        self.final_obs = zeros(n, self.num_obs)
+        self.reward = zeros(n)
+        self.terminated = zeros(n, dtype=torch.bool)
+        self.truncated = zeros(n, dtype=torch.bool)
+        # One row too many where a task has none: no array is empty.
+        self._place, self._final_place = zeros(len(task.place) + 1, n), zeros(len(task.place) + 1, n)
+        self._terms = zeros(len(task.terms) + 1, n)
+        self._done = zeros(n, dtype=torch.bool)
+        self._before = zeros(max(task.num_before, 1), n)
+        self._elapsed, self._episode = zeros(n, dtype=torch.int32), zeros(n, dtype=torch.int32)
+        self._seeds = zeros(n, dtype=torch.int64)
+        self._next = self._task_data(self.obs, self._place)
+        self._last = self._task_data(self.final_obs, self._final_place)
+
+        self.reset_info = dict(zip(task.place, self._place, strict=False))
+        """Info values of the worlds' states now, after a reset where there was one; shape [num_envs] each."""
+        self.info = dict(zip(task.place, self._final_place, strict=False))
+        self.info |= dict(zip(task.terms, self._terms, strict=False))
+        self.info["final_obs"] = self.final_obs
+
+    def _task_data(self, obs: torch.Tensor, place: torch.Tensor) -> TaskData:
+        t = TaskData()
+        t.obs = wp.from_torch(obs.T)
+        t.place = wp.from_torch(place)
+        t.terms = wp.from_torch(self._terms)
+        t.reward = wp.from_torch(self.reward)
+        t.terminated = wp.from_torch(self.terminated)
+        t.truncated = wp.from_torch(self.truncated)
+        t.done = wp.from_torch(self._done)
+        t.before = wp.from_torch(self._before)
+        t.elapsed = wp.from_torch(self._elapsed)
+        t.episode = wp.from_torch(self._episode)
+        t.seed = wp.from_torch(self._seeds)
+        t.max_episode_steps = self.max_episode_steps or _FOREVER
+        t.dt = self.dt
+        return t
+
+    # The programs ------------------------------------------------------------------------------------------------
+
+    def emit_step(self) -> Iterator[Operation]:
+        """Operations of one step of the environment, in order."""
+        if self.task.before is not None:
+            yield from self._operations(self.task.before, self._last)
+        for _ in range(self.task.frame_skip):
+            yield from self.group.emit_step()
+        if self.task.contact_forces:
+            yield from self.group.emit_rne_post_constraint()
+        yield from self._operations(self.task.observe, self._last)
+        yield from self._operations(self.task.evaluate, self._last)
+        yield from self.emit_reset() if self.autoreset else self.emit_observe()
+
+    def emit_reset(self) -> Iterator[Operation]:
+        """Operations that begin a new episode in the worlds that are marked as done, and observe all worlds."""
+        yield from self._operations(self.task.reset, self._next)
+        if self.task.forward_on_reset:
+            yield from self.group.emit_forward()
+        yield from self.emit_observe()
+
+    def emit_observe(self) -> Iterator[Operation]:
+        """Operations that observe the state as it is."""
+        yield from self._operations(self.task.observe, self._next)
+
+    def _operations(self, stage, t: TaskData) -> Iterator[Operation]:
+        return self.group.operations(stage, t, self.task.parameters)
+
+    def _run(self, name: str, emit) -> None:
+        with self._torch_stream():
+            self.sim.run(name, emit)
+
+    def _torch_stream(self):
+        """Make torch's current stream Warp's, so that each sees what the other enqueued before."""
+        if self.device.type != "cuda":
+            return nullcontext()
+        stream = torch.cuda.current_stream(self.device)
+        if stream.cuda_stream not in self._streams:
+            self._streams[stream.cuda_stream] = wp.stream_from_torch(stream)
+        return wp.ScopedStream(self._streams[stream.cuda_stream], sync_enter=False)
+
+    # The environment ---------------------------------------------------------------------------------------------
+
+    def reset(
+        self,
+        seed: int | Sequence[int] | None = None,
+        mask: torch.Tensor | np.ndarray | None = None,
+    ) -> torch.Tensor:
+        """Begin new episodes, in all worlds or where ``mask`` [num_envs] is true; returns the observations.
+
+        A seed (or one for each world) begins the sequence of episodes anew.
+        """
+        if mask is None:
+            mask = torch.ones(self.num_envs, dtype=torch.bool)
+        mask = torch.as_tensor(mask).to(self.device)
+        if mask.shape != (self.num_envs,) or mask.dtype != torch.bool:
+            raise ValueError(
+                f"mask has shape {tuple(mask.shape)} and type {mask.dtype}; expected ({self.num_envs},) and torch.bool"
+            )
+        if seed is not None:
+            self._seed(seed, mask)
+        self._done.copy_(mask)
+        self._run("reset", self.emit_reset)
+        return self.obs
+
+    def _seed(self, seed: int | Sequence[int], mask: torch.Tensor | None = None) -> None:
+        seeds = np.asarray(seed)
+        if seeds.shape not in ((), (self.num_envs,)) or seeds.dtype.kind not in "iu":
+            raise ValueError(f"seed is {seed!r}; expected an integer, or one for each of the {self.num_envs} worlds")
+        where = slice(None) if mask is None else mask
+        values = torch.from_numpy(np.broadcast_to(seeds.astype(np.int64), self.num_envs).copy()).to(self.device)
+        self._seeds[where] = values[where]
+        self._episode[where] = 0
+
+    def step(
+        self, action: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
+        """Step all worlds with actions [num_envs, num_actions].
+
+        Returns observation [num_envs, num_obs] (the first of the new episode where one ended), reward, terminated,
+        truncated [num_envs], and info: the task's reward terms and positions at the end of the step [num_envs], and
+        ``final_obs`` [num_envs, num_obs], the observation at the end of the step in every world.
+        """
+        if action.shape != self.action.shape:
+            raise ValueError(f"action has shape {tuple(action.shape)}; expected {tuple(self.action.shape)}")
+        if action is not self.action:
+            self.action.copy_(action)
+        self._run("step", self.emit_step)
+        return self.obs, self.reward, self.terminated, self.truncated, dict(self.info)
+
+    def set_state(self, qpos, qvel) -> torch.Tensor:
+        """Put all worlds into states, qpos [num_envs, nq] and qvel [num_envs, nv]; returns the observations."""
+        with self._torch_stream():
+            self.group.state.set("qpos", qpos)
+            self.group.state.set("qvel", qvel)
+            self.sim.forward()
+        self._run("observe", self.emit_observe)
+        return self.obs
+
+    # Bookkeeping -------------------------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """A copy of all that the next steps depend on: the states, and the counters of the random numbers."""
+        return {name: tensor.detach().clone() for name, tensor in self._carried().items()}
+
+    def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
+        """Continue from a ``state_dict``: the same actions then give the same bits."""
+        carried = self._carried()
+        for name in carried.keys() - state.keys():
+            raise KeyError(f"the state has no {name!r}; expected {', '.join(carried)}")
+        for name, tensor in carried.items():
+            if state[name].shape != tensor.shape:
+                raise ValueError(
+                    f"{name!r} has shape {tuple(state[name].shape)}; expected {tuple(tensor.shape)} "
+                    f"(is the state from {self.num_envs} worlds of the same task?)"
+                )
+            tensor.copy_(state[name])
+
+    def _carried(self) -> dict[str, torch.Tensor]:
+        carried = {name: wp.to_torch(getattr(self.group.d, name)) for name in self.task.carried}
+        return carried | {
+            "obs": self.obs,
+            "place": self._place,
+            "elapsed": self._elapsed,
+            "episode": self._episode,
+            "seed": self._seeds,
+        }
+
+    @property
+    def scheduler_name(self) -> str:
+        """The scheduler that runs the steps (what ``ace`` picked)."""
+        return self.sim.scheduler.name
+
+    def scheduler_stats(self) -> dict:
+        """Counts of the scheduler's work."""
+        return self.sim.scheduler.statistics()
+
+    def report(self) -> str:
+        """The scheduler's counts as text."""
+        return self.sim.scheduler.report()

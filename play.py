@@ -1,0 +1,99 @@
+"""Watch and measure what a run has learned: python play.py --run-dir runs/ant --video ant.mp4"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from acesim_rl.agents.checkpoint import atomic, load_checkpoint, policy_of
+from acesim_rl.agents.config import Config, UsageError, command_line, config_from_dict
+from acesim_rl.agents.policy import Policy
+
+from acesim_rl import envs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Watch and measure what a run has learned."""
+
+    run_dir: Path
+    """Folder of a run that train.py wrote."""
+    episodes: int = 10
+    """Episodes to average over."""
+    video: Path | None = None
+    """Film one more episode to this file (.mp4 or .gif)."""
+    seed: int = 1
+    """Seed of the start states."""
+
+
+def main(argv: list[str]) -> int:
+    """Exit code 0: done; 2: a mistake in the command; 130: interrupted."""
+    try:
+        options = command_line(Options, argv, prog="play.py")
+        if options.episodes < 1:
+            raise UsageError(f"--episodes {options.episodes}: expected a positive number")
+        state = load_checkpoint(options.run_dir)
+        policy, config = policy_of(state), config_from_dict(state["config"])
+        returns = episode_returns(policy, config, options.episodes, options.seed)
+        print(f"{config.env}: return {returns.mean():.1f} +- {returns.std(correction=0):.1f} ({len(returns)} episodes)")
+        if options.video:
+            frames = record(policy, config, options.video, options.seed)
+            print(f"{options.video}: one episode, {frames} frames")
+    except UsageError as error:
+        print(f"play.py: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("play.py: interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+def episode_returns(policy: Policy, config: Config, episodes: int, seed: int) -> torch.Tensor:
+    """Returns of the policy's mean action, [episodes]: one episode each in as many worlds."""
+    env = _checked(envs.BatchEnv, config.env, episodes, device="cpu", seed=seed, **_task_options(config))
+    obs = env.reset(seed=seed)
+    returns, running = torch.zeros(episodes), torch.ones(episodes, dtype=torch.bool)
+    while running.any():
+        obs, reward, terminated, truncated, _ = env.step(policy(obs))
+        returns += reward * running
+        running &= ~(terminated | truncated)
+    return returns
+
+
+def record(policy: Policy, config: Config, path: Path, seed: int) -> int:
+    """Film one episode of the policy's mean action; returns the number of frames."""
+    import gymnasium
+    import imageio.v2 as imageio
+
+    id = "acesim_rl/" + "".join(part.capitalize() for part in config.env.split("_")) + "-v5"
+    env = _checked(gymnasium.make, id, render_mode="rgb_array", **_task_options(config))
+    try:
+        obs, _ = env.reset(seed=seed)
+        frames, over = [env.render()], False
+        while not over:
+            obs, _, terminated, truncated, _ = env.step(policy(obs))
+            frames.append(env.render())
+            over = terminated or truncated
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic(path) as temporary:
+            imageio.mimwrite(temporary, frames, fps=env.metadata["render_fps"])
+    except (OSError, ValueError, ImportError) as error:
+        raise UsageError(f"--video {path}: {error}") from None
+    finally:
+        env.close()
+    return len(frames)
+
+
+def _checked(make, *arguments, **options):
+    try:
+        return make(*arguments, **options)
+    except (ValueError, OSError) as error:
+        raise UsageError(error) from None
+
+
+def _task_options(config: Config) -> dict:
+    return {"xml_file": config.xml_file} if config.xml_file else {}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,46 @@
+"""What a scheduler counts."""
+
+from dataclasses import dataclass, field
+
+__all__ = ["Statistics"]
+
+
+@dataclass
+class Statistics:
+    """Counters of one scheduler, from its creation on."""
+
+    operations: int = 0
+    """Operations executed, replays included."""
+    runs: int = 0
+    launches: int = 0
+    """What the host started: operations one by one, or graphs."""
+    graphs: int = 0
+    """CUDA graphs built."""
+    chain: int = 0
+    """Sum over runs of the operations on the longest chain of dependencies."""
+    entries: int = 0
+    """Operations that entered the window."""
+    occupancy: int = 0
+    """Sum over entries of the operations in the window."""
+    busy: float = 0.0
+    """Seconds spent in operations, all workers together (CPU)."""
+    wall: float = 0.0
+    """Seconds spent in runs (CPU)."""
+    dependencies: dict[str, int] = field(
+        default_factory=lambda: {"read_after_write": 0, "write_after_read": 0, "write_after_write": 0}
+    )
+    """Dependencies found at entry, by kind."""
+
+    def as_dict(self, hits: int, misses: int) -> dict:
+        return {
+            "operations": self.operations,
+            "runs": self.runs,
+            "launches": self.launches,
+            "graphs": self.graphs,
+            "trace_hits": hits,
+            "trace_misses": misses,
+            "window_occupancy": self.occupancy / max(1, self.entries),
+            "average_parallelism": self.operations / max(1, self.chain),
+            "measured_parallelism": self.busy / self.wall if self.wall else None,
+            "dependencies": dict(self.dependencies),
+        }

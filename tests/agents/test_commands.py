@@ -1,0 +1,117 @@
+"""train.py and play.py: what they accept, and one clear line for what they do not."""
+
+import json
+import signal
+
+import pytest
+from cartpole import CartPoleBatch
+
+import play
+import train
+from acesim_rl import envs
+
+SHORT = ["--env", "Inverted-Pendulum", "--num-envs", "8", "--total-steps", "600", "--horizon", "16"]
+
+
+@pytest.fixture(autouse=True)
+def _cartpoles(cartpoles, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_train_resume_and_play(capsys):
+    assert train.main(SHORT) == 0
+    assert "return" in (output := capsys.readouterr().out) and "scheduler serial: 1 operation" in output
+    assert train.main(["--resume", "runs/inverted_pendulum", "--total-steps", "1000"]) == 0
+    with open("runs/inverted_pendulum/summary.json") as file:
+        assert json.load(file)["steps"] == 1024
+    assert train.main(["--env", "inverted_pendulum", "--resume", "runs/inverted_pendulum"]) == 0  # nothing left to do
+    capsys.readouterr()
+    assert play.main(["--run-dir", "runs/inverted_pendulum", "--episodes", "3"]) == 0
+    assert "(3 episodes)" in capsys.readouterr().out
+
+
+def test_every_hyperparameter_is_an_option_with_a_help_text(capsys):
+    with pytest.raises(SystemExit) as stop:
+        train.main(["--help"])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    assert all(option in text for option in ("--clip-range", "--gae-lambda", "--hidden", "--scheduler", "--resume"))
+    assert "Discount factor" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--spped", "3"], "--spped"),
+        (["--num-envs", "many"], "many"),
+        (["--num-envs", "0"], "--num-envs 0: expected a positive number"),
+        (["--gamma", "1.5"], "--gamma 1.5: expected a number from 0 to 1"),
+        (["--learning-rate", "nan"], "expected a positive number"),
+        (["--minibatches", "9999999"], "an update has only"),
+        (["--scheduler", "magic"], "magic"),
+        (["--env", "antelope"], "known: ant, inverted_pendulum"),
+        (["--env"], "--env"),
+        (["--resume", "nowhere"], "nowhere: no checkpoint.pt there"),
+        (["--run-dir", "/dev/null/run"], "/dev/null/run: cannot write there"),
+    ],
+)
+def test_train_names_each_mistake_in_one_line(options, message, capsys):
+    assert train.main([*SHORT, *options]) == 2
+    assert_one_line(capsys, message)
+
+
+def test_train_says_that_there_is_no_gpu(capsys, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert train.main([*SHORT, "--device", "cuda"]) == 2
+    assert_one_line(capsys, "--device cuda: torch finds no CUDA GPU here")
+
+
+def test_train_says_what_is_wrong_with_an_mjcf_file(capsys, monkeypatch):
+    def refuse(*arguments, xml_file, **options):
+        raise ValueError(f"{xml_file}:\n  XML Error: unrecognized element 'jiont'")
+
+    monkeypatch.setitem(vars(envs), "BatchEnv", refuse)
+    assert train.main([*SHORT, "--xml-file", "bad.xml"]) == 2
+    assert_one_line(capsys, "bad.xml: XML Error: unrecognized element 'jiont'")
+
+
+def test_train_keeps_a_finished_run_and_refuses_to_resume_it_as_another(capsys):
+    assert train.main([*SHORT, "--run-dir", "mine"]) == 0
+    capsys.readouterr()
+    assert train.main([*SHORT, "--run-dir", "mine"]) == 2
+    assert_one_line(capsys, "continue it with --resume mine")
+    assert train.main(["--env", "ant", "--resume", "mine"]) == 2
+    assert_one_line(capsys, "that run has env inverted_pendulum, not ant")
+    assert train.main(["--gamma", "0.5", "--resume", "mine"]) == 2
+    assert_one_line(capsys, "that run has gamma 0.99, not 0.5")
+
+
+def test_ctrl_c_exits_cleanly(capsys, monkeypatch):
+
+    def once(self, action, step=CartPoleBatch.step):
+        if not hasattr(self, "interrupted"):
+            self.interrupted = True
+            signal.raise_signal(signal.SIGINT)
+        return step(self, action)
+
+    monkeypatch.setattr(CartPoleBatch, "step", once)
+    assert train.main(SHORT) == 130
+    assert_one_line(capsys, "interrupted at step 128; continue with --resume runs/inverted_pendulum")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "--run-dir"),
+        (["--run-dir", "nowhere"], "no checkpoint.pt there"),
+        (["--run-dir", "nowhere", "--episodes", "0"], "--episodes 0: expected a positive number"),
+    ],
+)
+def test_play_names_each_mistake_in_one_line(options, message, capsys):
+    assert play.main(options) == 2
+    assert_one_line(capsys, message)
+
+
+def assert_one_line(capsys, message):
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and message in error

@@ -1,0 +1,7 @@
+import pytest
+from schedules import DEVICES
+
+
+@pytest.fixture(params=DEVICES)
+def any_device(request):
+    return request.param

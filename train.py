@@ -1,0 +1,103 @@
+"""Train a robot: python train.py --env ant --scheduler ace"""
+
+import dataclasses
+import sys
+from pathlib import Path
+
+import torch
+from acesim_rl.agents.checkpoint import FILE, load_checkpoint
+from acesim_rl.agents.config import Config, UsageError, check_resumable, config_from_dict, parse
+from acesim_rl.agents.hyperparameters import default_config
+from acesim_rl.agents.trainer import Trainer, make_deterministic
+
+from acesim_rl import envs
+
+
+def main(argv: list[str]) -> int:
+    """Exit code 0: done; 2: a mistake in the command; 130: interrupted."""
+    try:
+        return train(parse(argv, defaults=_defaults, saved=_saved))
+    except UsageError as error:
+        print(f"train.py: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(
+            "train.py: interrupted; continue from the last checkpoint, if there is one, with --resume", file=sys.stderr
+        )
+        return 130
+
+
+def train(config: Config) -> int:
+    """Run the training that `config` describes."""
+    config = dataclasses.replace(config, env=_canonical(config.env))
+    if config.device == "cuda" and not torch.cuda.is_available():
+        raise UsageError("--device cuda: torch finds no CUDA GPU here; use --device cpu, or install torch with CUDA")
+    checkpoint = None
+    if config.resume:
+        checkpoint = load_checkpoint(config.resume, config.device)
+        check_resumable(config, config_from_dict(checkpoint["config"]))
+    folder = _folder(config)
+    config = dataclasses.replace(config, run_dir=folder, resume=None)
+
+    make_deterministic(config.threads)
+    trainer = Trainer(_environment(config, checkpoint), config, folder, checkpoint)
+    if not trainer.run():
+        print(f"train.py: interrupted at step {trainer.steps:,}; continue with --resume {folder}", file=sys.stderr)
+        return 130
+    print(trainer.env.report())
+    print(f"results in {folder}; watch them with: python play.py --run-dir {folder}")
+    return 0
+
+
+def _canonical(env: str) -> str:
+    try:
+        return envs.canonical(env)
+    except ValueError as error:
+        raise UsageError(f"--env: {error}") from None
+
+
+def _defaults(env: str | None, device: str | None) -> Config:
+    device = device if device in ("cpu", "cuda") else "cuda" if torch.cuda.is_available() else "cpu"
+    return default_config(_canonical(env or "ant"), device)
+
+
+def _saved(folder: Path) -> Config:
+    config = config_from_dict(load_checkpoint(folder)["config"])
+    return dataclasses.replace(config, run_dir=folder, resume=folder)
+
+
+def _folder(config: Config) -> Path:
+    """The folder for results, made and tried, so that nothing is trained that cannot be saved."""
+    folder = config.run_dir or _free_folder(Path("runs"), config.env)
+    if (folder / FILE).exists() and folder != config.resume:
+        raise UsageError(f"--run-dir {folder}: holds a run; continue it with --resume {folder}, or name another folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".probe").touch()
+        (folder / ".probe").unlink()
+    except OSError as error:
+        raise UsageError(f"--run-dir {folder}: cannot write there ({error.strerror})") from None
+    return folder
+
+
+def _free_folder(root: Path, env: str) -> Path:
+    number = 1
+    while (folder := root / (env if number == 1 else f"{env}-{number}")).exists():
+        number += 1
+    return folder
+
+
+def _environment(config: Config, checkpoint: dict | None) -> "envs.BatchEnv":
+    """The worlds to train in; a resumed run keeps the scheduler that was picked for it."""
+    scheduler = checkpoint["scheduler"] if checkpoint else config.scheduler
+    options = {"xml_file": config.xml_file} if config.xml_file else {}
+    try:
+        return envs.BatchEnv(
+            config.env, config.num_envs, device=config.device, scheduler=scheduler, seed=config.seed, **options
+        )
+    except (ValueError, OSError) as error:
+        raise UsageError(error) from None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
