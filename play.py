@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+
+from acesim_rl import envs
 from acesim_rl.agents.checkpoint import atomic, load_checkpoint, policy_of
 from acesim_rl.agents.config import Config, UsageError, command_line, config_from_dict
 from acesim_rl.agents.policy import Policy
-
-from acesim_rl import envs
 
 
 @dataclass(frozen=True, kw_only=True)

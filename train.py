@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 
 import torch
+
+from acesim_rl import envs
 from acesim_rl.agents.checkpoint import FILE, load_checkpoint
 from acesim_rl.agents.config import Config, UsageError, check_resumable, config_from_dict, parse
 from acesim_rl.agents.hyperparameters import default_config
 from acesim_rl.agents.trainer import Trainer, make_deterministic
-
-from acesim_rl import envs
 
 
 def main(argv: list[str]) -> int:

@@ -209,7 +209,9 @@ class Model:
             "slot": self.nslot,
         }
         if over not in counts:
-            raise KeyError(f"no grid '{over}'; there are: {', '.join(counts)}, and pair:TYPE for {', '.join(PAIR_TYPES)}")
+            raise KeyError(
+                f"no grid '{over}'; there are: {', '.join(counts)}, and pair:TYPE for {', '.join(PAIR_TYPES)}"
+            )
         return first, counts[over] - first
 
     @cached_property

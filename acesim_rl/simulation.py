@@ -1,7 +1,7 @@
 """Simulation: groups of worlds, their programs, and the scheduler that runs them."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import chain, zip_longest
+from itertools import chain, pairwise, zip_longest
 from pathlib import Path
 
 import warp as wp
@@ -31,7 +31,7 @@ class Group:
         # A robot's program keeps all cores busy by its tiles; on the GPU one launch fills the machine by itself.
         count = max(1, min(CPU_TILES, nworld // CPU_TILE_WORLDS)) if device.is_cpu else 1
         edges = [nworld * k // count for k in range(count + 1)]
-        self.tiles = list(zip(edges[:-1], edges[1:], strict=True))
+        self.tiles = list(pairwise(edges))
         self._operations: dict[tuple, list[Operation]] = {}
 
     def operations(self, stage: Stage, *arguments) -> list[Operation]:
@@ -46,23 +46,17 @@ class Group:
         return self._operations[key]
 
     def _launches(self, stage: Stage, arguments: tuple) -> Iterator[Operation]:
-        first, count = self.model.items(stage.over)
-        kernel = stage.kernel(self.device)
+        cpu = self.device.is_cpu
+        first, count = self.model.items("body" if stage.over == "branch" and cpu else stage.over)
         for start, stop in self.tiles if count else ():
-            worlds = stop - start
-            if stage.over == "world":
-                dim = worlds * stage.lanes_on(self.device.is_cpu)
-            else:
-                if stage.over == "branch" and self.device.is_cpu:
-                    first, count = self.model.items("body")
-                dim = (worlds, count) if self.device.is_cpu else (count, worlds)
             yield launch(
-                kernel,
-                dim,
-                inputs=[self.m, self.d, *arguments, first, start],
+                stage.kernel(self.device),
+                stage.grid(count, stop - start, cpu),
+                inputs=[self.m, self.d, *arguments, first, count, start, stop - start],
                 device=self.device,
                 name=f"{self.name}.{stage.name}",
                 lanes=(start, stop),
+                worlds=self.nworld,
                 block_dim=BLOCK_DIM,
             )
 

@@ -39,11 +39,11 @@ class Stage:
         return self.function.key.rsplit("__", 1)[-1].rsplit(".", 1)[-1]
 
     def kernel(self, device: wp.Device) -> wp.Kernel:
-        """The kernel for a device; arguments: those of the function but item, world and lane, then `item0`, `world0`."""
+        """The kernel for a device; its arguments: `arguments()`, then first item, items, first world, worlds."""
         return self.kernel_for(device.is_cpu)
 
     def kernel_for(self, cpu: bool) -> wp.Kernel:
-        """The kernel in the order of the CPU (world by world) or of the GPU (neighbouring threads, neighbouring worlds)."""
+        """The kernel in the order of the CPU (world by world) or of the GPU (worlds side by side)."""
         if cpu not in self.kernels:
             self.kernels[cpu] = self._make_kernel(cpu)
         return self.kernels[cpu]
@@ -59,25 +59,27 @@ class Stage:
     def _make_kernel(self, cpu: bool) -> wp.Kernel:
         arguments = self.arguments()
         passed = ", ".join(arguments)
-        if self.lanes and not cpu:
-            lanes = self.lanes_on(cpu)
-            body = f"    t = wp.tid()\n    function({passed}, world0 + t / {lanes}, t % {lanes})\n"
+        item = "" if self.over == "world" else "item0 + i, "
+        lane = ", 0" if self.lanes else ""
+        call = f"function({passed}, {item}world0 + w{lane})\n"
+        if cpu:  # one task, so that the structs are copied once a launch and not once an item
+            inner = "" if self.over == "world" else "        for i in range(items):\n    "
+            body = f"    for w in range(worlds):\n{inner}        {call}"
         elif self.lanes:
-            body = f"    w = wp.tid()\n    function({passed}, world0 + w, 0)\n"
+            body = f"    t = wp.tid()\n    function({passed}, world0 + t / {self.lanes}, t % {self.lanes})\n"
         elif self.over == "world":
-            body = f"    w = wp.tid()\n    function({passed}, world0 + w)\n"
-        elif self.over == "branch" and not cpu:
+            body = f"    w = wp.tid()\n    {call}"
+        elif self.over == "branch":
             body = (
                 "    i, w = wp.tid()\n"
                 "    for k in range(m.branch_start[item0 + i], m.branch_start[item0 + i + 1]):\n"
                 f"        function({passed}, m.branch_body[k], world0 + w)\n"
             )
         else:
-            order = "w, i" if cpu else "i, w"
-            body = f"    {order} = wp.tid()\n    function({passed}, item0 + i, world0 + w)\n"
+            body = f"    i, w = wp.tid()\n    {call}"
         types = {f"type_{name}": kind for name, kind in arguments.items()}
         signature = "".join(f"{name}: type_{name}, " for name in arguments)
-        source = f"def {self.name}({signature}item0: int, world0: int):\n{body}"
+        source = f"def {self.name}({signature}item0: int, items: int, world0: int, worlds: int):\n{body}"
         module = f"{self.module}.{'cpu' if cpu else 'cuda'}"
         file = f"<{module}.{self.name}>"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
@@ -85,9 +87,13 @@ class Stage:
         exec(compile(source, file, "exec"), namespace)
         return wp.kernel(namespace[self.name], name=self.name, module=wp.get_module(module), enable_backward=False)
 
-    def lanes_on(self, cpu: bool) -> int:
-        """How many threads share one world."""
-        return 1 if cpu or self.lanes is None else self.lanes
+    def grid(self, items: int, worlds: int, cpu: bool) -> tuple[int, ...]:
+        """Size of the launch that covers so many items and worlds."""
+        if cpu:
+            return (1,)
+        if self.over == "world":
+            return (worlds * (self.lanes or 1),)
+        return (items, worlds)
 
 
 def stage(over: str, *, module: str | None = None, lanes: int | None = None) -> Callable[[Callable], Stage]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import torch
+
 from acesim_rl.agents.config import UsageError, config_from_dict
 from acesim_rl.agents.policy import Policy
 

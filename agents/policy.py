@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import torch
+from torch import Tensor, nn
+
 from acesim_rl.agents.config import PPOConfig
 from acesim_rl.agents.normalize import RunningMoments
-from torch import Tensor, nn
 
 __all__ = ["Policy"]
 

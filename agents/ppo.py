@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 import torch
+from torch import Tensor, nn
+
 from acesim_rl.agents.config import PPOConfig
 from acesim_rl.agents.normalize import RunningMoments
 from acesim_rl.agents.policy import Policy
 from acesim_rl.agents.rollout import Rollout, advantages
-from torch import Tensor, nn
 
 __all__ = ["PPO", "ppo_loss"]
 

@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 
 import torch
+from torch.utils.tensorboard import SummaryWriter
+
 from acesim_rl.agents.checkpoint import save_checkpoint
 from acesim_rl.agents.config import Config, config_to_dict
 from acesim_rl.agents.display import Display
@@ -14,7 +16,6 @@ from acesim_rl.agents.policy import Policy
 from acesim_rl.agents.ppo import METRICS, PPO
 from acesim_rl.agents.results import draw_curve, write_json
 from acesim_rl.agents.rollout import Rollout
-from torch.utils.tensorboard import SummaryWriter
 
 __all__ = ["Trainer", "make_deterministic"]
 
@@ -23,7 +24,7 @@ def make_deterministic(threads: int) -> None:
     """Make torch compute the same bits every time; to be called before anything runs on the GPU."""
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True)
-    torch.utils.deterministic.fill_uninitialized_memory = False
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     torch.set_num_threads(threads)
 
 

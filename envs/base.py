@@ -95,6 +95,8 @@ def restart(m: ModelData, d: StateData, t: TaskData, noise: float, normal: bool,
         else:
             d.qvel[i, w] = noise * (2.0 * uniform(seed, w, episode, m.nq + 2 * i) - 1.0)
         d.qacc[i, w] = 0.0  # the warm start
+    for i in range(m.nu):
+        d.ctrl[i, w] = 0.0
     d.time[0, w] = 0.0
     t.episode[w] = episode + 1
     t.elapsed[w] = 0

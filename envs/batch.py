@@ -72,6 +72,7 @@ class BatchEnv:
         self._allocate()
         self._streams: dict[int, wp.Stream] = {}
         self._seed(seed)
+        wp.synchronize_device(self.sim.device)  # what was allocated on other streams is there
 
     def _allocate(self) -> None:
         n, task, device = self.num_envs, self.task, self.device
@@ -80,7 +81,8 @@ class BatchEnv:
             return torch.zeros(shape, dtype=dtype, device=device)
 
         self.action = wp.to_torch(self.group.d.ctrl).T
-        """The simulation's controls, shape [num_envs, num_actions]: a policy may write its action here."""
+        """The simulation's controls, shape [num_envs, num_actions]: a policy may write its action here.
+        Zero after a step in the worlds that began a new episode."""
         self.obs = zeros(n, self.num_obs)
         self.final_obs = zeros(n, self.num_obs)
         self.reward = zeros(n)

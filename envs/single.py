@@ -30,6 +30,8 @@ class SingleEnv(gymnasium.Env):
         task_kwargs: Arguments of the task's constructor.
     """
 
+    metadata = {"render_modes": ["human", "rgb_array", "depth_array", "rgbd_tuple"]}  # noqa: RUF012
+
     def __init__(
         self,
         task: str | Task,
@@ -47,10 +49,7 @@ class SingleEnv(gymnasium.Env):
     ):
         self.batch = BatchEnv(task, 1, device, scheduler, max_episode_steps=0, autoreset=False, **task_kwargs)
         self.task = self.batch.task
-        self.metadata = {
-            "render_modes": ["human", "rgb_array", "depth_array", "rgbd_tuple"],
-            "render_fps": round(1.0 / self.dt),
-        }
+        self.metadata = {**self.metadata, "render_fps": round(1.0 / self.dt)}
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             modes = ", ".join(self.metadata["render_modes"])
             raise ValueError(f"render_mode is {render_mode!r}; expected None or one of {modes}")

@@ -41,8 +41,8 @@ def drift(chain: Chain, steps: int):
 
 
 @wp.kernel
-def gather(chain: Chain, row: int, table: wp.array2d(dtype=float)):
-    table[row, wp.tid()] = chain.position[wp.tid()]
+def gather(chain: Chain, row: wp.array(dtype=float)):
+    row[wp.tid()] = chain.position[wp.tid()]
 
 
 def build_program():
@@ -58,11 +58,11 @@ def build_program():
     mean = torch.zeros(CHAINS, device=tensor.device)
 
     def emit():
-        for row, chain in enumerate(chains):
+        for c, chain in enumerate(chains):
             for _ in range(4):
                 yield launch(kick, SIZE, [chain, 8], device=device)
                 yield launch(drift, SIZE, [chain, 8], device=device)
-            yield launch(gather, SIZE, [chain, row], [table], device=device)
+            yield launch(gather, SIZE, [chain], [table[c]], device=device)
         yield call(lambda: torch.mean(tensor, dim=1, out=mean), reads=[tensor], writes=[mean], device=device)
 
     return emit, mean

@@ -113,7 +113,8 @@ class AceThreads(Scheduler):
             yield
         except BaseException:
             self._open = Trace()
-            if self._crew.unfinished:  # broken off by an interrupt or by emit(), not by an operation
+            # Broken off by an interrupt or by emit(), not by an operation?
+            if self._crew.unfinished or self._crew.lock.locked():
                 self._closing()
                 self.traces.clear()
                 self._start_workers()

@@ -15,7 +15,7 @@ from acesim_rl.scheduler.base import Emit
 from acesim_rl.scheduler.graph import Graph, Recording
 from acesim_rl.scheduler.operation import Operation
 from acesim_rl.scheduler.timeline import Timeline
-from acesim_rl.scheduler.window import Node, Trace
+from acesim_rl.scheduler.window import Hazards, Node, Trace
 
 __all__ = ["AceStreams", "Streams"]
 
@@ -25,10 +25,10 @@ class Streams:
 
     def __init__(self, device: wp.Device, count: int, timeline: Timeline):
         self.streams = [wp.Stream(device) for _ in range(count)]
-        self.origin: wp.Stream | None = None
+        self.origin: Any = None
         self.timeline = timeline
         self._device = device
-        self._tails: list[Node | None] = [None] * count
+        self._tails: list[Any] = [None] * count  # the last operation on each stream
         self._marks: dict[Node, tuple[int, wp.Event]] = {}
         self._spare: list[wp.Event] = []
 
@@ -44,9 +44,9 @@ class Streams:
         if self._tails[number] is None:
             stream.wait_event(self._fork)
         for earlier in node.dependencies:
-            other, event = self._marks.get(earlier, (number, None))  # none: it was ended before the fork
-            if other != number and not earlier.done:
-                stream.wait_event(event)
+            mark = self._marks.get(earlier)  # None: it was ended before the fork
+            if mark is not None and mark[0] != number and not earlier.done:
+                stream.wait_event(mark[1])
         if self.timeline.enabled and not stream.is_capturing:
             self.timeline.enqueue(node.operation, stream, number)
         else:
@@ -156,7 +156,7 @@ class AceStreams(Graph):
     def _record(self, emit: Emit) -> TracedRecording:
         recording = super()._record(emit)
         self._note_hazards(recording.trace)
-        recording.trace.seal()
+        recording.trace.hazards = Hazards()
         return recording
 
     def _note(self, recording: TracedRecording, operation: Operation) -> None:

@@ -128,7 +128,7 @@ class _Watched:
             self.strides = tuple(stride * self.item for stride in array.stride())
             self.dtype = array.detach().new_zeros(0, device="cpu").numpy().dtype
         size = self.segment.stop - self.segment.start
-        self._memory = wp.array(ptr=self.segment.start, dtype=wp.uint8, shape=(size,), device=self.segment.device)
+        self._memory: Any = wp.array(ptr=self.segment.start, dtype=wp.uint8, shape=(size,), device=self.segment.device)
 
     def bytes(self) -> np.ndarray:
         return self._memory.numpy().copy()

@@ -24,7 +24,7 @@ __all__ = ["Graph", "Recording"]
 class Recording:
     """The operations of a program and, once it was seen twice, its graphs."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.operations: list[Operation] = []
         self.parts: list[wp.Graph | Operation] | None = None
         """Graphs, and between them the operations that cannot be captured."""

@@ -3,9 +3,11 @@
 import ctypes
 import functools
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
+import numpy as np
 import warp as wp
 from warp._src.codegen import StructInstance
 from warp._src.context import _build_cpu_args_structs
@@ -48,7 +50,7 @@ def segments_of(array: Any, lanes: tuple[int, int] | None = None, worlds: int | 
     """
     if isinstance(array, wp.array):
         start, shape, strides = array.ptr or 0, array.shape, array.strides
-        item, device = wp.types.type_size_in_bytes(array.dtype), array.device.alias
+        item, device = wp.types.type_size_in_bytes(array.dtype), str(array.device)
     elif hasattr(array, "data_ptr"):
         item, device = array.element_size(), str(array.device)
         start, shape, strides = array.data_ptr(), tuple(array.shape), tuple(s * item for s in array.stride())
@@ -67,7 +69,7 @@ def segments_of(array: Any, lanes: tuple[int, int] | None = None, worlds: int | 
 class Operation:
     """One launch of one kernel, or one call of a function that does or enqueues work, with what it reads and writes."""
 
-    __slots__ = ("_given", "capturable", "device", "enqueue", "invoke", "name", "reads", "writes")
+    __slots__ = ("_given", "_kept", "capturable", "device", "enqueue", "invoke", "name", "reads", "writes")
 
     def __init__(
         self,
@@ -80,6 +82,7 @@ class Operation:
         enqueue: Callable[[Any], Any] | None = None,
         capturable: bool = True,
         given: Mapping[str, Any] | None = None,
+        kept: Any = None,
     ):
         self.name = name
         self.device = device
@@ -92,25 +95,18 @@ class Operation:
         self.capturable = capturable
         """Whether it may be recorded into a CUDA graph; if not, a graph ends before it and another begins after."""
         self._given = given or {}
+        self._kept = kept
 
     @property
     def arrays(self) -> dict[str, Any]:
         """All arrays that the operation was given, declared or not, by path (as `x`, `d.qpos`)."""
-        found: dict[str, Any] = {}
-        pending = list(self._given.items())
-        while pending:
-            path, value = pending.pop()
-            if isinstance(value, StructInstance):
-                pending.extend((f"{path}.{name}", getattr(value, name)) for name in value._cls.vars)
-            elif isinstance(value, wp.array) or hasattr(value, "data_ptr"):
-                found[path] = value
-        return found
+        return {path: value for given in self._given.items() for path, value in _leaves(*given) if _is_array(value)}
 
     def start(self, stream: "wp.Stream | None" = None) -> None:
         """Run the operation (CPU) or enqueue it on `stream`, or on the device's current stream (CUDA)."""
         if self.enqueue is not None:
             self.enqueue(stream)
-        else:
+        elif self.invoke is not None:
             self.invoke()
 
     def __repr__(self) -> str:
@@ -144,16 +140,22 @@ def launch(
     values = {argument.label: value for argument, value in zip(kernel.adj.args, arguments, strict=True)}
 
     def segments(paths: Iterable[str]) -> list[Segment]:
-        found = ((path, _resolve(values, path)) for path in sorted(paths))
-        return [segments_of(value, lanes, worlds) for path, value in found if _is_array(value, kernel, path)]
+        found = []
+        for path, value in chain.from_iterable(_leaves(p, _resolve(values, p)) for p in sorted(paths)):
+            if _is_array(value):
+                found.append(segments_of(value, lanes, worlds))
+            elif isinstance(value, np.ndarray | wp.indexedarray):  # else None, or a plain value of a generic parameter
+                kind = type(value).__name__
+                raise TypeError(f"{kernel.key}: '{path}' is a {kind}; expected a wp.array or torch.Tensor (wrap it)")
+        return found
 
     reads, writes = segments(access.reads), segments(access.writes)
     name = name or kernel.key
     if command is None:  # an empty grid
         return Operation(name, device.alias, (), (), invoke=_nothing, enqueue=_nothing)
     if device.is_cpu:
-        return Operation(name, device.alias, reads, writes, invoke=_direct(command), given=values)
-    return Operation(name, device.alias, reads, writes, enqueue=command.launch, given=values)
+        return Operation(name, device.alias, reads, writes, invoke=_direct(command), given=values, kept=command)
+    return Operation(name, device.alias, reads, writes, enqueue=command.launch, given=values, kept=command)
 
 
 def call(
@@ -173,14 +175,14 @@ def call(
     where torch's thread-local modes (`no_grad`) are not those of the caller: set them inside.
     """
     device = wp.get_device(device)
-    name = name or getattr(function, "__name__", type(function).__name__)
+    label = name or str(getattr(function, "__name__", type(function).__name__))
     reads, writes = tuple(reads), tuple(writes)
     given = {f"reads[{i}]": item for i, item in enumerate(reads)}
     given |= {f"writes[{i}]": item for i, item in enumerate(writes)}
     reads = [item if isinstance(item, Segment) else segments_of(item) for item in reads]
     writes = [item if isinstance(item, Segment) else segments_of(item) for item in writes]
     if device.is_cpu:
-        return Operation(name, device.alias, reads, writes, invoke=function, capturable=capturable, given=given)
+        return Operation(label, device.alias, reads, writes, invoke=function, capturable=capturable, given=given)
 
     def enqueue(stream):
         stream = stream or device.stream
@@ -192,20 +194,25 @@ def call(
                 with torch.cuda.stream(wp.stream_to_torch(stream)):
                     function()
 
-    return Operation(name, device.alias, reads, writes, enqueue=enqueue, capturable=capturable, given=given)
+    return Operation(label, device.alias, reads, writes, enqueue=enqueue, capturable=capturable, given=given)
 
 
 def _nothing(stream=None):
     pass
 
 
-def _is_array(value: Any, kernel: wp.Kernel, path: str) -> bool:
-    if isinstance(value, wp.array) or hasattr(value, "data_ptr"):
-        return True
-    if (hasattr(value, "__array_interface__") and getattr(value, "ndim", 0)) or isinstance(value, wp.indexedarray):
-        kind = type(value).__name__
-        raise TypeError(f"{kernel.key}: '{path}' is a {kind}; expected a wp.array or torch.Tensor (wrap it in one)")
-    return False  # None, or a plain value given to a generic parameter
+def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """A value, or where it is a struct all values in it, with their paths."""
+    if isinstance(value, StructInstance):
+        for name, field in vars(value).items():
+            if name != "_ctype":
+                yield from _leaves(f"{path}.{name}", field)
+    else:
+        yield path, value
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, wp.array) or hasattr(value, "data_ptr")
 
 
 def _resolve(values: dict[str, Any], path: str) -> Any:
@@ -214,10 +221,11 @@ def _resolve(values: dict[str, Any], path: str) -> Any:
 
 
 def _direct(command: wp.Launch) -> Callable[[], Any]:
-    """The launch as one call into compiled code: Warp packs the arguments again at each launch, this does it once."""
+    """The launch as one call into compiled code: Warp packs the arguments again at each launch, this does it once.
+
+    It also passes by Warp's recording of CPU launches (`wp.ScopedCapture` on the CPU).
+    """
     if command.block_dim != 1:
         return command.launch
     packed, _ = _build_cpu_args_structs(command.kernel, command.hooks, command.params, False)
-    run = functools.partial(command.hooks.forward, ctypes.byref(command.bounds), ctypes.byref(packed))
-    run.command = command  # keeps the compiled module and the arguments alive
-    return run
+    return functools.partial(command.hooks.forward, ctypes.byref(command.bounds), ctypes.byref(packed))

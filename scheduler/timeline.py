@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import warp as wp
 
@@ -17,11 +18,11 @@ class Timeline:
     launch graphs enqueue the same operations on streams instead.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.enabled = False
         self._spans: list[tuple[str, int, float, float]] = []
         self._events: list[tuple[str, int, wp.Event, wp.Event]] = []
-        self._origin: wp.Event | None = None
+        self._origin: Any = None
 
     def start(self) -> None:
         """Begin anew."""

@@ -166,8 +166,9 @@ class Walk(ast.NodeVisitor):
             self.names.setdefault(target.id, set()).update(places)
             if isinstance(value, ast.Name | ast.Attribute | ast.Call):
                 function = self.resolve(value)
-                if isinstance(function, wp.Function):
-                    self.functions[target.id] = function
+                if isinstance(function, wp.Function):  # None once it may be one of several
+                    known = self.functions.get(target.id, function)
+                    self.functions[target.id] = function if known is function else None
             return
         if isinstance(target, ast.Subscript):
             self.read(places)  # a[i] = b[j] copies a row

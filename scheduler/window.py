@@ -45,7 +45,7 @@ class Hazards:
     extents overlap is found once for each new one.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.uses: dict[tuple, list[_Use]] = {}
         self.neighbours: dict[tuple, list[tuple]] = {}
         self.kinds: Counter[str] = Counter()
@@ -113,9 +113,9 @@ def _covers(a: Segment, b: Segment) -> bool:
 class Trace:
     """A recorded program: its operations in order and the exact dependencies between them, transitively reduced."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.nodes: list[Node] = []
-        self.hazards: Hazards | None = Hazards()
+        self.hazards = Hazards()
         self.critical_path = 0
         """Operations on the longest chain of dependencies."""
         self.roots: list[Node] = []
@@ -147,13 +147,14 @@ class Trace:
         return bool(self._ancestors[node.index] >> earlier.index & 1)
 
     def seal(self) -> "Trace":
-        """Make the trace ready for replay: nothing is added any more."""
+        """Make the trace ready for replay by counting down: nothing is added any more."""
         height: dict[Node, int] = defaultdict(int)  # operations on the longest chain that starts at the node
         for node in reversed(self.nodes):
             node.successors.sort(key=lambda successor: (height[successor], -successor.index))  # most urgent last
             height[node] = 1 + max((height[successor] for successor in node.successors), default=0)
         self.roots = [node for node in self.nodes if not node.dependencies]
-        self.hazards = None
+        self.hazards = Hazards()
+        self._ancestors.clear()
         self.reset()
         return self
 

@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from acesim_rl.agents.config import Config, PPOConfig
-from acesim_rl.agents.trainer import Trainer
 
 from acesim_rl import envs
+from acesim_rl.agents.config import Config, PPOConfig
+from acesim_rl.agents.trainer import Trainer
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2]))  # train.py and play.py

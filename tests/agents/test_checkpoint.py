@@ -4,6 +4,7 @@ import os
 
 import pytest
 import torch
+
 from acesim_rl.agents import load_policy
 from acesim_rl.agents.checkpoint import FILE, load_checkpoint, save_checkpoint
 from acesim_rl.agents.config import UsageError

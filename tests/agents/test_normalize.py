@@ -1,6 +1,7 @@
 """Running moments against the moments of all data at once."""
 
 import torch
+
 from acesim_rl.agents.normalize import RunningMoments
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+
 from acesim_rl.agents.config import PPOConfig
 from acesim_rl.agents.policy import Policy
 

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+
 from acesim_rl.agents.config import PPOConfig
 from acesim_rl.agents.policy import Policy
 from acesim_rl.agents.ppo import METRICS, PPO, ppo_loss

@@ -1,6 +1,7 @@
 """Advantages against the definition, written out step by step."""
 
 import torch
+
 from acesim_rl.agents.rollout import advantages
 
 

@@ -4,8 +4,9 @@ import json
 import signal
 
 import torch
-from acesim_rl.agents.checkpoint import load_checkpoint
 from cartpole import CartPoleBatch
+
+from acesim_rl.agents.checkpoint import load_checkpoint
 
 
 def assert_same_bits(one, other):

@@ -97,6 +97,15 @@ def test_a_seed_means_the_same_episodes(batch):
     assert len(first.unique()) == first.numel()
 
 
+def test_worlds_do_not_know_of_each_other(batch):
+    few, many = batch("hopper", 4), batch("hopper", 96, scheduler="ace-sw")
+    few.reset(seed=0)
+    many.reset(seed=0)
+    for step in range(40):
+        action = torch.rand(many.action.shape, generator=torch.Generator().manual_seed(step)) * 2.0 - 1.0
+        assert torch.equal(few.step(action[:4])[0], many.step(action)[0][:4])
+
+
 def test_reset_by_mask(batch):
     env = batch("ant", 8)
     env.reset(seed=0)
@@ -129,7 +138,7 @@ def test_noise_has_gymnasiums_distribution():
 def test_resuming_continues_to_the_same_bits(task, batch):
     env, other = batch(task, 8), BatchEnv(task, 8, device="cpu", seed=99)
     env.reset(seed=3)
-    rollout(env, 30)
+    rollout(env, 70)
     state = env.state_dict()
     expected = rollout(env, 30, seed=1)
     assert not state["episode"].equal(torch.ones(8, dtype=torch.int32))  # episodes ended on the way
@@ -144,9 +153,10 @@ def test_resuming_continues_to_the_same_bits(task, batch):
 def test_schedulers_give_the_same_bits(scheduler, batch):
     runs = []
     for name in ("serial", scheduler):
-        env = batch("hopper", 16, scheduler=name)
+        env = batch("hopper", 96, scheduler=name)
         env.reset(seed=0)
         runs.append(rollout(env, 40))
     assert same_bits(*runs)
+    assert len(env.group.tiles) > 1
     assert env.scheduler_name != "ace"
     assert env.scheduler_stats() and env.report()

@@ -72,7 +72,7 @@ def operations(buffers, program):
     """Operations of a program: a list of (kind, source row, target row, rows, lanes or None, work)."""
     device = buffers.device
     for number, (kind, source, target, count, lanes, work) in enumerate(program):
-        count = min(count, ROWS - source, ROWS - target)
+        count = min(count, ROWS - source, ROWS - target, abs(source - target) or count)  # no overlap inside a launch
         x, y = buffers.rows[source : source + count], buffers.rows[target : target + count]
         first, last = lanes or (0, WORLDS)
         options = {"device": device, "lanes": lanes, "name": f"{kind}{number}"}

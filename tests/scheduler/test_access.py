@@ -179,6 +179,18 @@ def test_functions_from_closures_and_static_expressions():
     assert sets(static) == ({"d.y", "d.v"}, {"d.y", "d.x"})
 
 
+def test_a_name_for_several_functions():
+    @wp.kernel
+    def kernel(d: Data, flag: bool):
+        i, w = wp.tid()
+        f = both
+        if flag:
+            f = norm
+        f(d, i, w)
+
+    assert "d.v" in sets(kernel)[1], "not known which: everything that it is given is read and written"
+
+
 def test_a_kernel_from_source_text():
     source = "def made(d: Data, out: wp.array(dtype=float)):\n    w = wp.tid()\n    out[w] = norm(d, 0, w)\n"
     scope = {"wp": wp, "Data": Data, "norm": norm}

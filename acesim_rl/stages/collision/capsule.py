@@ -4,7 +4,7 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.collision.contact import capsule_axis, geom_pose, no_contact, touch_spheres
+from acesim_rl.stages.collision.contact import capsule_axis, geom_pose, no_contact, pair_margin, touch_spheres
 from acesim_rl.state import StateData
 
 __all__ = ["capsule_capsule", "sphere_capsule", "sphere_sphere"]
@@ -16,7 +16,7 @@ def sphere_sphere(m: ModelData, d: StateData, p: int, w: int):
     g2 = m.pair_geom2[p]
     c1 = wp.transform_get_translation(geom_pose(m, d, g1, w))
     c2 = wp.transform_get_translation(geom_pose(m, d, g2, w))
-    touch_spheres(d, m.pair_slot[p], w, c1, m.geom_size[g1, w][0], c2, m.geom_size[g2, w][0])
+    touch_spheres(d, m.pair_slot[p], w, pair_margin(m, p, w), c1, m.geom_size[g1, w][0], c2, m.geom_size[g2, w][0])
 
 
 @stage("pair:sphere_capsule")
@@ -28,7 +28,9 @@ def sphere_capsule(m: ModelData, d: StateData, p: int, w: int):
     c1 = wp.transform_get_translation(geom_pose(m, d, g1, w))
     c2 = wp.transform_get_translation(capsule)
     x = wp.clamp(wp.dot(axis, c1 - c2) / wp.max(wp.length_sq(axis), 1.0e-15), -1.0, 1.0)
-    touch_spheres(d, m.pair_slot[p], w, c1, m.geom_size[g1, w][0], c2 + axis * x, m.geom_size[g2, w][0])
+    touch_spheres(
+        d, m.pair_slot[p], w, pair_margin(m, p, w), c1, m.geom_size[g1, w][0], c2 + axis * x, m.geom_size[g2, w][0]
+    )
 
 
 @stage("pair:capsule_capsule")
@@ -37,6 +39,7 @@ def capsule_capsule(m: ModelData, d: StateData, p: int, w: int):
     g1 = m.pair_geom1[p]
     g2 = m.pair_geom2[p]
     slot = m.pair_slot[p]
+    margin = pair_margin(m, p, w)
     pose1 = geom_pose(m, d, g1, w)
     pose2 = geom_pose(m, d, g2, w)
     c1 = wp.transform_get_translation(pose1)
@@ -61,7 +64,7 @@ def capsule_capsule(m: ModelData, d: StateData, p: int, w: int):
         if wp.abs(x2) > 1.0:
             x2 = wp.sign(x2)
             x1 = wp.clamp((u - ab * x2) / aa, -1.0, 1.0)
-        touch_spheres(d, slot, w, c1 + a1 * x1, r1, c2 + a2 * x2, r2)
+        touch_spheres(d, slot, w, margin, c1 + a1 * x1, r1, c2 + a2 * x2, r2)
         no_contact(d, slot + 1, w)
     else:
         # the overlap of the two segments, along the first one's axis; its ends are where they touch
@@ -70,9 +73,9 @@ def capsule_capsule(m: ModelData, d: StateData, p: int, w: int):
         low = wp.clamp(middle - half, -1.0, 1.0)
         high = wp.clamp(middle + half, -1.0, 1.0)
         x2 = wp.clamp((v - ab * high) / bb, -1.0, 1.0)
-        touch_spheres(d, slot, w, c1 + a1 * high, r1, c2 + a2 * x2, r2)
+        touch_spheres(d, slot, w, margin, c1 + a1 * high, r1, c2 + a2 * x2, r2)
         if high > low:
             x2 = wp.clamp((v - ab * low) / bb, -1.0, 1.0)
-            touch_spheres(d, slot + 1, w, c1 + a1 * low, r1, c2 + a2 * x2, r2)
+            touch_spheres(d, slot + 1, w, margin, c1 + a1 * low, r1, c2 + a2 * x2, r2)
         else:
             no_contact(d, slot + 1, w)

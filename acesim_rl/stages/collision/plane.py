@@ -4,18 +4,20 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.collision.contact import capsule_axis, geom_pose, put_contact
+from acesim_rl.stages.collision.contact import capsule_axis, geom_pose, pair_margin, put_contact
 from acesim_rl.state import StateData
 
 __all__ = ["plane_capsule", "plane_sphere"]
 
 
 @wp.func
-def plane_point(d: StateData, slot: int, w: int, plane: wp.transform, c: wp.vec3, radius: float, along: wp.vec3):
+def plane_point(
+    d: StateData, slot: int, w: int, margin: float, plane: wp.transform, c: wp.vec3, radius: float, along: wp.vec3
+):
     """Contact of a plane and a sphere at c."""
     normal = wp.quat_rotate(wp.transform_get_rotation(plane), wp.vec3(0.0, 0.0, 1.0))
     dist = wp.dot(c - wp.transform_get_translation(plane), normal) - radius
-    put_contact(d, slot, w, dist, c - normal * (radius + 0.5 * dist), normal, along)
+    put_contact(d, slot, w, margin, dist, c - normal * (radius + 0.5 * dist), normal, along)
 
 
 @stage("pair:plane_sphere")
@@ -23,7 +25,8 @@ def plane_sphere(m: ModelData, d: StateData, p: int, w: int):
     g = m.pair_geom2[p]
     plane = geom_pose(m, d, m.pair_geom1[p], w)
     centre = wp.transform_get_translation(geom_pose(m, d, g, w))
-    plane_point(d, m.pair_slot[p], w, plane, centre, m.geom_size[g, w][0], wp.vec3(0.0, 0.0, 0.0))
+    margin = pair_margin(m, p, w)
+    plane_point(d, m.pair_slot[p], w, margin, plane, centre, m.geom_size[g, w][0], wp.vec3(0.0, 0.0, 0.0))
 
 
 @stage("pair:plane_capsule")
@@ -34,7 +37,7 @@ def plane_capsule(m: ModelData, d: StateData, p: int, w: int):
     capsule = geom_pose(m, d, g, w)
     centre = wp.transform_get_translation(capsule)
     axis = capsule_axis(m, capsule, g, w)
-    along = wp.normalize(axis)
     slot = m.pair_slot[p]
-    plane_point(d, slot, w, plane, centre + axis, m.geom_size[g, w][0], along)
-    plane_point(d, slot + 1, w, plane, centre - axis, m.geom_size[g, w][0], along)
+    margin = pair_margin(m, p, w)
+    plane_point(d, slot, w, margin, plane, centre + axis, m.geom_size[g, w][0], axis)
+    plane_point(d, slot + 1, w, margin, plane, centre - axis, m.geom_size[g, w][0], axis)

@@ -4,7 +4,8 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.constraint.impedance import impedance, reference
+from acesim_rl.stages.collision.contact import pair_margin
+from acesim_rl.stages.constraint.impedance import impedance, spring_damper
 from acesim_rl.state import StateData
 
 __all__ = ["contact_friction", "contact_rows"]
@@ -46,26 +47,10 @@ def contact_solref(m: ModelData, g1: int, g2: int, mix: float, w: int) -> wp.vec
 
 
 @wp.func
-def add_jacobian(
-    m: ModelData, d: StateData, row: int, nrow: int, b: int, pos: wp.vec3, frame: wp.mat33, mu: float, sign: float, w: int
-) -> wp.vec3:
-    """Add the motion of body b at pos to rows; returns its velocity there in the contact's frame."""
-    vel = wp.vec3(0.0, 0.0, 0.0)
+def point_motion(m: ModelData, d: StateData, b: int, k: int, pos: wp.vec3, w: int) -> wp.vec3:
+    """Velocity of the point pos of body b when dof k moves at unit speed (one column of mj_jac)."""
     offset = pos - d.subtree_com[m.body_rootid[b], w]
-    k = m.body_lastdof[b]
-    while k >= 0:
-        s = d.cdof[k, w]
-        motion = sign * (frame * (wp.spatial_bottom(s) + wp.cross(wp.spatial_top(s), offset)))
-        if nrow == 1:
-            d.efc_J[row, k, w] = d.efc_J[row, k, w] + motion[0]
-        else:
-            d.efc_J[row, k, w] = d.efc_J[row, k, w] + (motion[0] + mu * motion[1])
-            d.efc_J[row + 1, k, w] = d.efc_J[row + 1, k, w] + (motion[0] - mu * motion[1])
-            d.efc_J[row + 2, k, w] = d.efc_J[row + 2, k, w] + (motion[0] + mu * motion[2])
-            d.efc_J[row + 3, k, w] = d.efc_J[row + 3, k, w] + (motion[0] - mu * motion[2])
-        vel += motion * d.qvel[k, w]
-        k = m.dof_parentid[k]
-    return vel
+    return wp.spatial_bottom(d.cdof[k, w]) + wp.cross(wp.spatial_top(d.cdof[k, w]), offset)
 
 
 @stage("slot")
@@ -81,29 +66,48 @@ def contact_rows(m: ModelData, d: StateData, slot: int, w: int):
     b2 = m.geom_bodyid[g2]
     mu = contact_friction(m, g1, g2, w)
     nrow = wp.where(m.slot_condim[slot] == 1, 1, 4)
-    for r in range(row, row + nrow):
-        for k in range(m.nv):
-            d.efc_J[r, k, w] = 0.0
     pos = d.contact_pos[slot, w]
     frame = d.contact_frame[slot, w]
-    vel = add_jacobian(m, d, row, nrow, b2, pos, frame, mu, 1.0, w)
-    vel += add_jacobian(m, d, row, nrow, b1, pos, frame, mu, -1.0, w)
+    vel = wp.vec3(0.0, 0.0, 0.0)  # of the second geom against the first, in the contact's frame
+    next1 = m.body_lastdof[b1]
+    next2 = m.body_lastdof[b2]
+    for r in range(m.nv):
+        k = m.nv - 1 - r
+        motion = wp.vec3(0.0, 0.0, 0.0)
+        if k == next2:
+            motion += point_motion(m, d, b2, k, pos, w)
+            next2 = m.dof_parentid[k]
+        if k == next1:
+            motion -= point_motion(m, d, b1, k, pos, w)
+            next1 = m.dof_parentid[k]
+        motion = frame * motion
+        vel += motion * d.qvel[k, w]
+        if nrow == 1:
+            d.efc_J[row, k, w] = motion[0]
+        else:
+            d.efc_J[row, k, w] = motion[0] + mu * motion[1]
+            d.efc_J[row + 1, k, w] = motion[0] - mu * motion[1]
+            d.efc_J[row + 2, k, w] = motion[0] + mu * motion[2]
+            d.efc_J[row + 3, k, w] = motion[0] - mu * motion[2]
 
     mix = mix_weight(m, g1, g2, w)
     solref = contact_solref(m, g1, g2, mix, w)
     solimp = mix * m.geom_solimp[g1, w] + (1.0 - mix) * m.geom_solimp[g2, w]
-    margin = m.geom_margin[g1, w] + m.geom_margin[g2, w] - m.geom_gap[g1, w] - m.geom_gap[g2, w]
+    margin = pair_margin(m, p, w) - m.geom_gap[g1, w] - m.geom_gap[g2, w]
     depth = d.contact_dist[slot, w] - margin
     imp = impedance(solimp, depth)
     weight = m.body_invweight0[b1, w][0] + m.body_invweight0[b2, w][0]
+    kb = spring_damper(m, solref, solimp, w)
+    pull = kb[0] * imp * depth
     if nrow == 1:
         d.efc_D[row, w] = imp / wp.max((1.0 - imp) * weight, 1.0e-15)
-        d.efc_aref[row, w] = reference(m, solref, solimp, imp, depth, vel[0], w)
+        d.efc_aref[row, w] = -kb[1] * vel[0] - pull
         return
     R = wp.max((1.0 - imp) * weight * (1.0 + mu * mu) / imp, 1.0e-15)
     D = 1.0 / (2.0 * mu * mu / m.impratio * R)
     for k in range(wp.static(4)):
-        tangent = wp.where(k < 2, vel[1], vel[2])
-        slope = wp.where(k % 2 == 0, mu, -mu)
         d.efc_D[row + k, w] = D
-        d.efc_aref[row + k, w] = reference(m, solref, solimp, imp, depth, vel[0] + slope * tangent, w)
+    d.efc_aref[row, w] = -kb[1] * (vel[0] + mu * vel[1]) - pull
+    d.efc_aref[row + 1, w] = -kb[1] * (vel[0] - mu * vel[1]) - pull
+    d.efc_aref[row + 2, w] = -kb[1] * (vel[0] + mu * vel[2]) - pull
+    d.efc_aref[row + 3, w] = -kb[1] * (vel[0] - mu * vel[2]) - pull

@@ -4,9 +4,16 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 
-__all__ = ["impedance", "reference", "vec5"]
+__all__ = ["impedance", "spring_damper", "vec5"]
 
 vec5 = wp.types.vector(length=5, dtype=float)
+
+
+@wp.func
+def ratio_power(x: float, y: float, power: float) -> float:
+    if power == 1.0:  # MuJoCo's default, without the cost of pow
+        return x / y
+    return wp.pow(x / y, power)
 
 
 @wp.func
@@ -21,22 +28,23 @@ def impedance(solimp: vec5, pos: float) -> float:
     y = x
     if power > 1.0 and x < 1.0:
         if x <= middle:
-            y = wp.pow(x, power) / wp.pow(middle, power - 1.0)
+            y = x * ratio_power(x, middle, power - 1.0)
         else:
-            y = 1.0 - wp.pow(1.0 - x, power) / wp.pow(1.0 - middle, power - 1.0)
+            y = 1.0 - (1.0 - x) * ratio_power(1.0 - x, 1.0 - middle, power - 1.0)
     return low + y * (high - low)
 
 
 @wp.func
-def reference(m: ModelData, solref: wp.vec2, solimp: vec5, imp: float, pos: float, vel: float, w: int) -> float:
-    """Reference acceleration -b vel - k d(r) r; solref is (time constant, damping ratio) or (-stiffness, -damping)."""
+def spring_damper(m: ModelData, solref: wp.vec2, solimp: vec5, w: int) -> wp.vec2:
+    """Stiffness k and damping b of the reference acceleration -b vel - k d(r) r.
+
+    solref is (time constant, damping ratio), or (-stiffness, -damping) where negative.
+    """
     high = wp.clamp(solimp[1], 1.0e-4, 0.9999)
-    k = -solref[0] / (high * high)
-    b = -solref[1] / high
-    if solref[0] > 0.0:
-        time = solref[0]
-        if m.refsafe != 0:
-            time = wp.max(time, 2.0 * m.timestep[0, w])
-        k = 1.0 / wp.max(high * high * time * time * solref[1] * solref[1], 1.0e-15)
-        b = 2.0 / wp.max(high * time, 1.0e-15)
-    return -b * vel - k * imp * pos
+    if solref[0] <= 0.0:
+        return wp.vec2(-solref[0] / (high * high), -solref[1] / high)
+    time = solref[0]
+    if m.refsafe != 0:
+        time = wp.max(time, 2.0 * m.timestep[0, w])
+    k = 1.0 / wp.max(high * high * time * time * solref[1] * solref[1], 1.0e-15)
+    return wp.vec2(k, 2.0 / wp.max(high * time, 1.0e-15))

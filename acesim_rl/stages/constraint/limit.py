@@ -4,7 +4,7 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.constraint.impedance import impedance, reference
+from acesim_rl.stages.constraint.impedance import impedance, spring_damper
 from acesim_rl.stages.joints import BALL, get_quat, rotation_vector
 from acesim_rl.state import StateData
 
@@ -49,4 +49,5 @@ def limit_rows(m: ModelData, d: StateData, i: int, w: int):
             pos = limit_distance(m, d, j, side, w) - margin
             imp = impedance(m.jnt_solimp[j, w], pos)
             d.efc_D[row, w] = imp / wp.max((1.0 - imp) * m.dof_invweight0[dof, w], 1.0e-15)
-            d.efc_aref[row, w] = reference(m, m.jnt_solref[j, w], m.jnt_solimp[j, w], imp, pos, vel, w)
+            kb = spring_damper(m, m.jnt_solref[j, w], m.jnt_solimp[j, w], w)
+            d.efc_aref[row, w] = -kb[1] * vel - kb[0] * imp * pos

@@ -1,9 +1,8 @@
 """Which constraints are active, and the rows that they get."""
 
-import warp as wp
-
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
+from acesim_rl.stages.collision.contact import pair_margin
 from acesim_rl.stages.constraint.limit import limit_distance
 from acesim_rl.state import StateData
 
@@ -25,7 +24,7 @@ def number_rows(m: ModelData, d: StateData, w: int):
         d.contact_row[slot, w] = -1
         dist = d.contact_dist[slot, w]
         p = m.slot_pair[slot]
-        margin = m.geom_margin[m.pair_geom1[p], w] + m.geom_margin[m.pair_geom2[p], w]
+        margin = pair_margin(m, p, w)
         if dist < margin:
             ncon += 1
             if dist < margin - m.geom_gap[m.pair_geom1[p], w] - m.geom_gap[m.pair_geom2[p], w]:

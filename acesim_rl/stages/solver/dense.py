@@ -4,61 +4,70 @@ On the GPU `LANES` neighbouring threads serve one world. Lane l keeps the entrie
 those rows of a matrix in its registers, and gets the others' by shuffles. On the CPU there is one lane, which keeps
 everything, and the same text compiles to plain loops.
 
-    ROWS(q, i)      loop over the lane's own entries: q their local number, i their index
+    OWN_ROWS(q)     loop over the lane's own entries, by local number; ROW_INDEX(q) is their index
+    ROWS(q, i)      the same, entries past the end left out
+    ENTRY(a, q, j)  column j of own row q; on the CPU columns lie together, so that loops over q are vectorized
     AT(v, k)        entry k of a shared-out vector
     SUM(x)          x summed over the lanes, in a fixed order
+    DOT(sum, q, i, term)    declares sum = the sum of a term over all entries, in a fixed order
 """
 
 __all__ = ["CHOLESKY_SOLVE", "PRELUDE", "epilogue", "lanes_for", "prelude"]
 
 PRELUDE = r"""
 #if defined(__CUDA_ARCH__)
-    const int LANES = {lanes};
+    const int NV = {nv}, LANES = {lanes}, K = (NV + LANES - 1) / LANES;
     const unsigned mask = LANES == 32 ? 0xffffffffu : ((1u << (LANES & 31)) - 1u) << (threadIdx.x & 31 & ~(LANES - 1));
     #define UNROLL _Pragma("unroll")
     #define AT(v, k) __shfl_sync(mask, (v)[(k) / LANES], (k) % LANES, LANES)
     #define LANE_VALUE(x, k) __shfl_sync(mask, (x), (k), LANES)
     #define SUM(x) UNROLL for (int o_ = LANES / 2; o_ > 0; o_ >>= 1) x += __shfl_xor_sync(mask, x, o_, LANES);
     #define ANY(x) (__ballot_sync(mask, (x)) & mask)
+    #define ENTRY(a, q, j) (a)[q][j]
+    #define MATRIX(a) float a[K][NV]
 #else
-    const int LANES = 1;
+    const int NV = {nv}, LANES = 1, K = (NV + 7) / 8 * 8;  // whole vector registers
     #define UNROLL
     #define AT(v, k) (v)[k]
     #define LANE_VALUE(x, k) (x)
     #define SUM(x)
     #define ANY(x) (x)
+    #define ENTRY(a, q, j) (a)[j][q]
+    #define MATRIX(a) float a[NV][K]
 #endif
-    const int NV = {nv};
-    const int K = (NV + LANES - 1) / LANES;
+    #define OWN_ROWS(q) UNROLL for (int q = 0; q < K; ++q)
+    #define ROW_INDEX(q) (lane + (q) * LANES)
     #define ROWS(q, i) UNROLL for (int q = 0, i = lane; q < K; ++q, i += LANES) if (i < NV)
+    #define DOT(sum, q, i, term) float sum; { \
+        float part_[4] = {0.f, 0.f, 0.f, 0.f}; \
+        ROWS(q, i) part_[q & 3] += term; \
+        sum = (part_[0] + part_[1]) + (part_[2] + part_[3]); \
+    } SUM(sum)
 """
 
 CHOLESKY_SOLVE = r"""
-    // h = L L^T in place (the lower triangle; the diagonal keeps 1 / L_kk), then s = h^-1 s
+    // h = L D L^T in place (L below its diagonal of ones; the diagonal keeps 1 / D_kk), then s = h^-1 s
     UNROLL for (int k = 0; k < NV; ++k) {
         float column[K];
-        UNROLL for (int q = 0; q < K; ++q) column[q] = h[q][k];
-        const float inverse = 1.f / wp::sqrt(AT(column, k));
-        ROWS(q, i) { column[q] = (i == k) ? inverse : column[q] * inverse; h[q][k] = column[q]; }
+        OWN_ROWS(q) column[q] = ENTRY(h, q, k);
+        const float inverse = 1.f / AT(column, k);
         UNROLL for (int j = k + 1; j < NV; ++j) {
-            const float other = AT(column, j);
-            ROWS(q, i) if (i >= j) h[q][j] -= column[q] * other;
+            const float other = AT(column, j) * inverse;
+            OWN_ROWS(q) ENTRY(h, q, j) -= column[q] * other;
         }
+        OWN_ROWS(q) ENTRY(h, q, k) = ROW_INDEX(q) == k ? inverse : column[q] * inverse;
     }
     UNROLL for (int k = 0; k < NV; ++k) {
-        ROWS(q, i) if (i == k) s[q] *= h[q][k];
         const float solved = AT(s, k);
-        ROWS(q, i) if (i > k) s[q] -= h[q][k] * solved;
+        OWN_ROWS(q) s[q] -= ROW_INDEX(q) > k ? ENTRY(h, q, k) * solved : 0.f;
     }
     UNROLL for (int k = NV - 1; k >= 0; --k) {
-        float below = 0.f;
-        ROWS(q, i) if (i > k) below += h[q][k] * s[q];
-        SUM(below)
-        ROWS(q, i) if (i == k) s[q] = (s[q] - below) * h[q][k];
+        DOT(below, q, i, i > k ? ENTRY(h, q, k) * s[q] : 0.f)
+        OWN_ROWS(q) s[q] = ROW_INDEX(q) == k ? s[q] * ENTRY(h, q, k) - below : s[q];
     }
 """
 
-_EPILOGUE = "UNROLL AT LANE_VALUE SUM ANY ROWS"
+_EPILOGUE = "UNROLL AT LANE_VALUE SUM ANY ENTRY MATRIX OWN_ROWS ROW_INDEX ROWS DOT"
 
 
 def lanes_for(nv: int) -> int:

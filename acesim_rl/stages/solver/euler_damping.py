@@ -13,13 +13,15 @@ from acesim_rl.state import StateData
 __all__ = ["euler_damping"]
 
 _SOURCE = r"""
-    float s[K], h[K][NV];
-    UNROLL for (int q = 0; q < K; ++q) s[q] = 0.f;
-    ROWS(q, i) {
-        s[q] = *wp::address(qfrc_smooth, i, w) + *wp::address(qfrc_constraint, i, w);
-        UNROLL for (int j = 0; j < NV; ++j) {
-            h[q][j] = *wp::address(M, i, j, w);
-            if (i == j) h[q][j] += timestep * *wp::address(dof_damping, i, w);
+    float s[K];
+    MATRIX(h);
+    OWN_ROWS(q) s[q] = 0.f;
+    ROWS(q, i) s[q] = *wp::address(qfrc_smooth, i, w) + *wp::address(qfrc_constraint, i, w);
+    UNROLL for (int j = 0; j < NV; ++j) {
+        OWN_ROWS(q) ENTRY(h, q, j) = 0.f;
+        ROWS(q, i) {
+            ENTRY(h, q, j) = *wp::address(M, j, i, w);
+            if (i == j) ENTRY(h, q, j) += timestep * *wp::address(dof_damping, i, w);
         }
     }
     {CHOLESKY_SOLVE}

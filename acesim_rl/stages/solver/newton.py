@@ -17,25 +17,26 @@ from acesim_rl.state import StateData
 __all__ = ["newton"]
 
 _SOURCE = r"""
-    #define ROW(a, r) (*wp::address(a, r, w))
-    float x[K], g0[K], m[K][NV];
-    UNROLL for (int q = 0; q < K; ++q) {
-        x[q] = g0[q] = 0.f;
-        UNROLL for (int j = 0; j < NV; ++j) m[q][j] = 0.f;
-    }
+    #define ROW(a, r) wp::address(a, 0, w)[r]  // a world's rows lie together: see arrays.py
+    float x[K], g0[K];
+    MATRIX(m);
+    OWN_ROWS(q) x[q] = g0[q] = 0.f;
     ROWS(q, i) {
         x[q] = *wp::address(qacc, i, w);
         g0[q] = *wp::address(qfrc_smooth, i, w);
-        UNROLL for (int j = 0; j < NV; ++j) m[q][j] = *wp::address(M, i, j, w);
+    }
+    UNROLL for (int j = 0; j < NV; ++j) {
+        const float* row = wp::address(M, j, 0, w);  // symmetric: the lanes read a row side by side
+        OWN_ROWS(q) ENTRY(m, q, j) = 0.f;
+        ROWS(q, i) ENTRY(m, q, j) = row[i];
     }
     // rows go through in chunks: lane l looks after row first + l of a chunk
     #define CHUNKS for (int first = 0; first < nefc; first += LANES)
     #define EACH_ROW(k) for (int k = 0, stop = wp::min(LANES, nefc - first); k < stop; ++k)
     #define OWN (first + lane < nefc)
     #define JACOBIAN_TIMES(v, y) \
-        float y = 0.f; \
-        ROWS(q, i) y += *wp::address(J, first + k, i, w) * v[q]; \
-        SUM(y)
+        const float* row = wp::address(J, first + k, 0, w); \
+        DOT(y, q, i, row[i] * v[q])
 
     CHUNKS EACH_ROW(k) {
         JACOBIAN_TIMES(x, y)
@@ -43,16 +44,15 @@ _SOURCE = r"""
     }
     int iteration = 0;
     for (; iteration < iterations; ++iteration) {
-        float mx[K], g[K], s[K], h[K][NV];
-        UNROLL for (int q = 0; q < K; ++q) {
-            mx[q] = -g0[q];
-            UNROLL for (int j = 0; j < NV; ++j) h[q][j] = m[q][j];
-        }
+        float mx[K], g[K], s[K];
+        MATRIX(h);
+        OWN_ROWS(q) mx[q] = -g0[q];
+        UNROLL for (int j = 0; j < NV; ++j) OWN_ROWS(q) ENTRY(h, q, j) = ENTRY(m, q, j);
         UNROLL for (int j = 0; j < NV; ++j) {
             const float xj = AT(x, j);
-            UNROLL for (int q = 0; q < K; ++q) mx[q] += m[q][j] * xj;
+            OWN_ROWS(q) mx[q] += ENTRY(m, q, j) * xj;
         }
-        UNROLL for (int q = 0; q < K; ++q) g[q] = mx[q];
+        OWN_ROWS(q) g[q] = mx[q];
         // gradient and Hessian of the active rows
         CHUNKS {
             const float own_jar = OWN ? ROW(jar, first + lane) : 0.f;
@@ -61,33 +61,33 @@ _SOURCE = r"""
                 const float y = LANE_VALUE(own_jar, k);
                 const float d = LANE_VALUE(own_d, k);
                 if (y < 0.f) {
+                    const float* source = wp::address(J, first + k, 0, w);
                     float row[K];
-                    UNROLL for (int q = 0; q < K; ++q) row[q] = 0.f;
-                    ROWS(q, i) row[q] = *wp::address(J, first + k, i, w);
-                    UNROLL for (int q = 0; q < K; ++q) g[q] += d * y * row[q];
+                    OWN_ROWS(q) row[q] = 0.f;
+                    ROWS(q, i) row[q] = source[i];
+                    OWN_ROWS(q) g[q] += d * y * row[q];
                     UNROLL for (int j = 0; j < NV; ++j) {
                         const float dj = d * AT(row, j);
-                        UNROLL for (int q = 0; q < K; ++q) h[q][j] += row[q] * dj;
+                        OWN_ROWS(q) ENTRY(h, q, j) += row[q] * dj;
                     }
                 }
             }
         }
-        float residual = 0.f, force = 0.f;
-        ROWS(q, i) { residual += g[q] * g[q]; force += g0[q] * g0[q] + (g[q] - mx[q]) * (g[q] - mx[q]); }
-        SUM(residual) SUM(force)
+        DOT(residual, q, i, g[q] * g[q])
+        DOT(force, q, i, g0[q] * g0[q] + (g[q] - mx[q]) * (g[q] - mx[q]))
         if (residual <= 1e-14f * force) break;
 
-        UNROLL for (int q = 0; q < K; ++q) s[q] = -g[q];
+        OWN_ROWS(q) s[q] = -g[q];
         {CHOLESKY_SOLVE}
         // exact line search: the root of the derivative slope + a curvature + sum over active rows
-        float slope = 0.f, curvature = 0.f, ms[K];
-        UNROLL for (int q = 0; q < K; ++q) ms[q] = 0.f;
+        float ms[K];
+        OWN_ROWS(q) ms[q] = 0.f;
         UNROLL for (int j = 0; j < NV; ++j) {
             const float sj = AT(s, j);
-            UNROLL for (int q = 0; q < K; ++q) ms[q] += m[q][j] * sj;
+            OWN_ROWS(q) ms[q] += ENTRY(m, q, j) * sj;
         }
-        ROWS(q, i) { slope += s[q] * mx[q]; curvature += s[q] * ms[q]; }
-        SUM(slope) SUM(curvature)
+        DOT(slope, q, i, s[q] * mx[q])
+        DOT(curvature, q, i, s[q] * ms[q])
         CHUNKS EACH_ROW(k) {
             JACOBIAN_TIMES(s, y)
             if (lane == k) ROW(jv, first + k) = y;
@@ -114,7 +114,7 @@ _SOURCE = r"""
             a = next;
             if (change <= 1e-6f * wp::abs(a)) break;
         }
-        UNROLL for (int q = 0; q < K; ++q) x[q] += a * s[q];
+        OWN_ROWS(q) x[q] += a * s[q];
         bool changed = false;
         CHUNKS if (OWN) {
             const float before = ROW(jar, first + lane);
@@ -125,7 +125,7 @@ _SOURCE = r"""
         if (!ANY(changed) && wp::abs(a - 1.f) < 1e-3f) { ++iteration; break; }
     }
     float force[K];
-    UNROLL for (int q = 0; q < K; ++q) force[q] = 0.f;
+    OWN_ROWS(q) force[q] = 0.f;
     CHUNKS {
         float own = 0.f;
         if (OWN) {
@@ -134,7 +134,8 @@ _SOURCE = r"""
         }
         EACH_ROW(k) {
             const float f = LANE_VALUE(own, k);
-            ROWS(q, i) force[q] += *wp::address(J, first + k, i, w) * f;
+            const float* row = wp::address(J, first + k, 0, w);
+            ROWS(q, i) force[q] += row[i] * f;
         }
     }
     ROWS(q, i) {
