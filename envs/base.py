@@ -10,7 +10,7 @@ from acesim_rl.envs.draws import standard_normal, uniform
 from acesim_rl.model import Model, ModelData
 from acesim_rl.state import StateData
 
-__all__ = ["Task", "TaskData", "body_position", "conclude", "observe_joints", "restart"]
+__all__ = ["Task", "TaskData", "body_position", "conclude", "control_cost", "observe_joints", "restart"]
 
 _FREE, _BALL, _SLIDE = 0, 1, 2  # mjtJoint
 

@@ -4,7 +4,7 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.joints import BALL, FREE, get_quat, set_quat
+from acesim_rl.stages.joints import BALL, FREE, get_quat, rotation_vector, set_quat
 from acesim_rl.state import StateData
 
 __all__ = ["euler", "runge_kutta"]
@@ -54,6 +54,22 @@ def euler(m: ModelData, d: StateData, implicit: int, j: int, w: int):
         d.time[0, w] = d.time[0, w] + h
 
 
+@wp.func
+def lie_velocity(m: ModelData, d: StateData, j: int, w: int):
+    """Replace an angular velocity omega by the rate of the rotation vector u since the start of the step:
+    omega + u x omega / 2 + u x (u x omega) / 12 (Munthe-Kaas 1998; MuJoCo's Runge-Kutta sums these)."""
+    kind = m.jnt_type[j]
+    if kind == FREE or kind == BALL:
+        adr = m.jnt_qposadr[j] + wp.where(kind == FREE, 3, 0)
+        dof = m.jnt_dofadr[j] + wp.where(kind == FREE, 3, 0)
+        u = rotation_vector(wp.quat_inverse(get_quat(d.qpos_start, adr, w)) * get_quat(d.qpos, adr, w))
+        omega = wp.vec3(d.qvel[dof, w], d.qvel[dof + 1, w], d.qvel[dof + 2, w])
+        turn = wp.cross(u, omega)
+        rate = omega + 0.5 * turn + wp.cross(u, turn) / 12.0
+        for k in range(wp.static(3)):
+            d.qvel[dof + k, w] = rate[k]
+
+
 @stage("joint")
 def runge_kutta(m: ModelData, d: StateData, phase: int, j: int, w: int):
     """After the forward pass of a phase (0 to 3): take its share of the sums, and set the state of the next phase."""
@@ -68,6 +84,8 @@ def runge_kutta(m: ModelData, d: StateData, phase: int, j: int, w: int):
             d.qvel_start[k, w] = d.qvel[k, w]
             d.qvel_sum[k, w] = 0.0
             d.qacc_sum[k, w] = 0.0
+    else:
+        lie_velocity(m, d, j, w)
     for k in range(dof, stop):
         d.qvel_sum[k, w] = d.qvel_sum[k, w] + share * d.qvel[k, w]
         d.qacc_sum[k, w] = d.qacc_sum[k, w] + share * d.qacc[k, w]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from acesim_rl.envs import BatchEnv
+from acesim_rl.envs import BatchEnv, tasks
+from acesim_rl.scheduler import check
 
 
 def rollout(env: BatchEnv, steps: int, seed: int = 0) -> list[torch.Tensor]:
@@ -160,3 +161,12 @@ def test_schedulers_give_the_same_bits(scheduler, batch):
     assert len(env.group.tiles) > 1
     assert env.scheduler_name != "ace"
     assert env.scheduler_stats() and env.report()
+
+
+@pytest.mark.parametrize("task", tasks())
+def test_stages_touch_what_the_scheduler_thinks(task):
+    env = BatchEnv(task, 3, device="cpu", scheduler="serial", frame_skip=1, max_episode_steps=2)
+    env.reset(seed=0)
+    operations = [*env.emit_step(), *env.emit_step(), *env.emit_reset()]
+    assert check(operations) == len(operations)
+    assert env.truncated.all()
