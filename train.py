@@ -1,6 +1,7 @@
 """Train a robot: python train.py --env ant --scheduler ace"""
 
 import dataclasses
+import itertools
 import sys
 from pathlib import Path
 
@@ -42,7 +43,9 @@ def train(config: Config) -> int:
     make_deterministic(config.threads)
     trainer = Trainer(_environment(config, checkpoint), config, folder, checkpoint)
     if not trainer.run():
-        print(f"train.py: interrupted at step {trainer.steps:,}; continue with --resume {folder}", file=sys.stderr)
+        print(
+            f"train.py: interrupted at step {trainer.steps:,}; saved, continue with --resume {folder}", file=sys.stderr
+        )
         return 130
     print(trainer.env.report())
     print(f"results in {folder}; watch them with: python play.py --run-dir {folder}")
@@ -81,10 +84,8 @@ def _folder(config: Config) -> Path:
 
 
 def _free_folder(root: Path, env: str) -> Path:
-    number = 1
-    while (folder := root / (env if number == 1 else f"{env}-{number}")).exists():
-        number += 1
-    return folder
+    names = itertools.chain([env], (f"{env}-{number}" for number in itertools.count(2)))
+    return next(root / name for name in names if not (root / name).exists() or not any((root / name).iterdir()))
 
 
 def _environment(config: Config, checkpoint: dict | None) -> "envs.BatchEnv":

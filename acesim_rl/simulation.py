@@ -10,7 +10,7 @@ from acesim_rl import program, stages
 from acesim_rl.model import Model, Parameters
 from acesim_rl.scene import Scene
 from acesim_rl.scheduler import Operation, create, launch, pick
-from acesim_rl.stage import BLOCK_DIM, Stage
+from acesim_rl.stage import BLOCK_DIM, Stage, load
 from acesim_rl.state import State
 
 __all__ = ["Group", "Simulation", "interleave"]
@@ -102,21 +102,13 @@ class Simulation:
             scene = Scene([(scene, nworld)])
         self.device = wp.get_device(device)
         self.groups = [Group(name, model, worlds, self.device) for name, model, worlds in scene.groups]
-        self.load_kernels()
+        solvers = [solver(group.model.nv) for group in self.groups for solver in (stages.newton, stages.euler_damping)]
+        load([*stages.GENERIC, *solvers], self.device)
         if scheduler == "ace":
             largest = max(group.nworld for group in self.groups)
             operations = sum(1 for group in self.groups for _ in group.emit_step())
             scheduler = pick(self.device, operations, largest)
         self.scheduler = create(scheduler, self.device, **options)
-
-    def load_kernels(self) -> None:
-        """Compile what is not in the cache yet, and say so."""
-        kernels = [stage.kernel(self.device) for stage in stages.GENERIC]
-        for model in (group.model for group in self.groups):
-            kernels.append(stages.newton(model.nv).kernel(self.device))
-            kernels.append(stages.euler_damping(model.nv).kernel(self.device))
-        for module in dict.fromkeys(kernel.module for kernel in kernels):
-            module.load(self.device, 1 if self.device.is_cpu else BLOCK_DIM)
 
     def step(self, n: int = 1) -> None:
         """Advance all worlds by n time steps."""

@@ -2,17 +2,21 @@
 
 import inspect
 import linecache
-from collections.abc import Callable
+import sys
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import warp as wp
 
-__all__ = ["BLOCK_DIM", "Stage", "stage"]
+__all__ = ["BLOCK_DIM", "Stage", "load", "stage"]
 
 BLOCK_DIM = 64
 """Threads a block. One value for every kernel: each further one would compile every module again."""
 
 wp.config.enable_backward = False
+wp.config.log_level = wp.LOG_WARNING  # `load` says what is compiled
 
 
 @dataclass(eq=False)
@@ -94,6 +98,20 @@ class Stage:
         if self.over == "world":
             return (worlds * (self.lanes or 1),)
         return (items, worlds)
+
+
+def load(stages: Iterable[Stage], device: wp.Device) -> None:
+    """Load the stages' kernels; says so where a module has to be compiled first (later it comes from Warp's cache)."""
+    block_dim = 1 if device.is_cpu else BLOCK_DIM
+    kernels = [stage.kernel(device) for stage in stages]  # all of them exist before a module is compiled
+    for module in dict.fromkeys(kernel.module for kernel in kernels):
+        start = time.perf_counter()
+        cached = (Path(wp.config.kernel_cache_dir) / module.get_module_identifier(block_dim)).exists()
+        if not cached:
+            print(f"compiling {module.name} for {device} ...", end=" ", flush=True, file=sys.stderr)
+        module.load(device, block_dim)
+        if not cached:
+            print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
 
 
 def stage(over: str, *, module: str | None = None, lanes: int | None = None) -> Callable[[Callable], Stage]:

@@ -101,8 +101,8 @@ class Config:
     """Folder of an earlier run to continue, with its options; only total-steps and save-every may change."""
     save_every: int = 20
     """Updates between two checkpoints."""
-    threads: int = 2
-    """CPU threads of torch; part of what makes a run repeatable."""
+    threads: int = 1
+    """CPU threads of torch, part of what makes a run repeatable; 2 learn faster, if no one else needs the cores."""
     ppo: PPOConfig = field(default_factory=PPOConfig)
 
 

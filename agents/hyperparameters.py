@@ -9,7 +9,7 @@ __all__ = ["default_config"]
 
 # Options of the run and of PPO by device, then by robot on that device; later ones win.
 _DEVICES: dict[str, dict[str, Any]] = {
-    "cpu": {"num_envs": 128, "total_steps": 2_500_000, "activation": "relu"},
+    "cpu": {"num_envs": 128, "total_steps": 1_500_000, "activation": "relu"},
     "cuda": {"num_envs": 4096, "total_steps": 100_000_000, "horizon": 24, "hidden": (256, 128, 64)},
 }
 _ROBOTS: dict[tuple[str, str], dict[str, Any]] = {

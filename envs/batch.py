@@ -12,6 +12,7 @@ from acesim_rl.envs.registration import task_class
 from acesim_rl.scene import Scene
 from acesim_rl.scheduler import Operation
 from acesim_rl.simulation import Simulation
+from acesim_rl.stage import load
 
 __all__ = ["BatchEnv"]
 
@@ -66,9 +67,8 @@ class BatchEnv:
         self.action_low = torch.from_numpy(low).to(self.device)
         self.action_high = torch.from_numpy(high).to(self.device)
 
-        for stage in (self.task.before, self.task.observe, self.task.evaluate, self.task.reset):
-            if stage is not None:
-                stage.kernel(self.sim.device)  # all of them exist before the first is compiled: they share a module
+        stages = (self.task.before, self.task.observe, self.task.evaluate, self.task.reset)
+        load((stage for stage in stages if stage is not None), self.sim.device)
         self._allocate()
         self._streams: dict[int, wp.Stream] = {}
         self._seed(seed)

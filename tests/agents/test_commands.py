@@ -96,7 +96,7 @@ def test_ctrl_c_exits_cleanly(capsys, monkeypatch):
 
     monkeypatch.setattr(CartPoleBatch, "step", once)
     assert train.main(SHORT) == 130
-    assert_one_line(capsys, "interrupted at step 128; continue with --resume runs/inverted_pendulum")
+    assert_one_line(capsys, "interrupted at step 128; saved, continue with --resume runs/inverted_pendulum")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,63 @@
+"""Everything that only a GPU can show, in one go: `python benchmarks/gpu.py --out DIR [--parts tests,schedulers,...]`.
+
+Tests that need CUDA, parity with MuJoCo, the scheduler and simulator benchmarks, and a training run; logs and results
+are written to the folder as they come.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+HERE = Path(__file__).resolve().parent
+PARTS = {
+    "tests": ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", "-k", "cuda", "--maxfail=20"],
+    "parity": [str(HERE / "parity.py"), "--json", "{out}/parity_h200.json"],
+    "schedulers": [str(HERE / "schedulers.py"), "--env", "ant", "--num-envs", "1024,4096,8192"]
+    + ["--json", "{out}/schedulers_ant_h200.json", "--plot", "{out}/schedulers_ant_h200.png"],
+    "mix": [str(HERE / "schedulers.py"), "--env", "ant,half_cheetah,hopper,walker2d", "--num-envs", "128,1024,4096"]
+    + ["--json", "{out}/schedulers_mix_h200.json", "--plot", "{out}/schedulers_mix_h200.png"],
+    "simulators": [str(HERE / "simulators.py"), "--env", "ant", "--num-envs", "1024,4096,8192"]
+    + ["--json", "{out}/simulators_h200.json", "--plot", "{out}/simulators_h200.png"],
+    "train": ["train.py", "--env", "ant", "--scheduler", "ace", "--device", "cuda", "--num-envs", "4096"]
+    + ["--total-steps", "{steps}", "--run-dir", "/tmp/run_ant"],
+}
+
+
+@dataclass
+class Options:
+    """Run parts of what only a GPU can show."""
+
+    out: Path
+    """Folder for logs and results."""
+    parts: str = ",".join(PARTS)
+    """Which parts, in order."""
+    steps: int = 100_000_000
+    """Environment steps of the training run."""
+    limit: int = 200
+    """Seconds that one part may take."""
+
+
+def main(options: Options) -> None:
+    options.out.mkdir(parents=True, exist_ok=True)
+    for part in options.parts.split(","):
+        words = [word.format(out=options.out, steps=options.steps) for word in PARTS[part]]
+        start = time.time()
+        with (options.out / f"{part}.log").open("w") as log:
+            try:
+                command = ["timeout", "-s", "INT", str(options.limit), sys.executable, *words]
+                code = subprocess.run(
+                    command, stdout=log, stderr=subprocess.STDOUT, cwd=HERE.parent, env=os.environ
+                ).returncode
+            except OSError as error:
+                code = error
+        text = (options.out / f"{part}.log").read_text()
+        print(f"== {part}: exit {code}, {time.time() - start:.0f} s\n{text[-1800:]}", flush=True)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Options))
