@@ -16,7 +16,7 @@ class StateData:
     """Arrays of one group; names, units and meaning as in MuJoCo's `mjData` unless said otherwise.
 
     Contacts have fixed slots, a few for each geom pair that can touch; a slot is in contact where its distance is
-    below its margin. Constraint rows are packed: limits first, then contacts, in the order of their slots.
+    within margin and gap. Constraint rows are packed: limits first, then contacts, in the order of their slots.
     """
 
     # state

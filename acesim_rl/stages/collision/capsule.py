@@ -4,7 +4,7 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.collision.contact import capsule_axis, geom_pose, no_contact, pair_margin, touch_spheres
+from acesim_rl.stages.collision.contact import capsule_axis, geom_pose, no_contact, pair_reach, touch_spheres
 from acesim_rl.state import StateData
 
 __all__ = ["capsule_capsule", "sphere_capsule", "sphere_sphere"]
@@ -16,7 +16,7 @@ def sphere_sphere(m: ModelData, d: StateData, p: int, w: int):
     g2 = m.pair_geom2[p]
     c1 = wp.transform_get_translation(geom_pose(m, d, g1, w))
     c2 = wp.transform_get_translation(geom_pose(m, d, g2, w))
-    touch_spheres(d, m.pair_slot[p], w, pair_margin(m, p, w), c1, m.geom_size[g1, w][0], c2, m.geom_size[g2, w][0])
+    touch_spheres(d, m.pair_slot[p], w, pair_reach(m, p, w), c1, m.geom_size[g1, w][0], c2, m.geom_size[g2, w][0])
 
 
 @stage("pair:sphere_capsule")
@@ -29,17 +29,17 @@ def sphere_capsule(m: ModelData, d: StateData, p: int, w: int):
     c2 = wp.transform_get_translation(capsule)
     x = wp.clamp(wp.dot(axis, c1 - c2) / wp.max(wp.length_sq(axis), 1.0e-15), -1.0, 1.0)
     touch_spheres(
-        d, m.pair_slot[p], w, pair_margin(m, p, w), c1, m.geom_size[g1, w][0], c2 + axis * x, m.geom_size[g2, w][0]
+        d, m.pair_slot[p], w, pair_reach(m, p, w), c1, m.geom_size[g1, w][0], c2 + axis * x, m.geom_size[g2, w][0]
     )
 
 
 @stage("pair:capsule_capsule")
 def capsule_capsule(m: ModelData, d: StateData, p: int, w: int):
-    """Closest points of two segments; parallel capsules touch at two points."""
+    """Closest points of two segments; parallel capsules (within 1e-4 rad) touch at two points."""
     g1 = m.pair_geom1[p]
     g2 = m.pair_geom2[p]
     slot = m.pair_slot[p]
-    margin = pair_margin(m, p, w)
+    reach = pair_reach(m, p, w)
     pose1 = geom_pose(m, d, g1, w)
     pose2 = geom_pose(m, d, g2, w)
     c1 = wp.transform_get_translation(pose1)
@@ -49,33 +49,31 @@ def capsule_capsule(m: ModelData, d: StateData, p: int, w: int):
     a1 = capsule_axis(m, pose1, g1, w)
     a2 = capsule_axis(m, pose2, g2, w)
     between = c1 - c2
+    across = wp.cross(a1, a2)
     aa = wp.length_sq(a1)
     ab = -wp.dot(a1, a2)
     bb = wp.length_sq(a2)
     u = -wp.dot(a1, between)
     v = wp.dot(a2, between)
-    det = aa * bb - ab * ab
-    if det > 1.0e-6 * aa * bb:
-        x1 = (bb * u - ab * v) / det
-        x2 = (aa * v - ab * u) / det
+    det = wp.length_sq(across)
+    if det > 1.0e-8 * aa * bb:
+        x1 = wp.dot(wp.cross(a2, between), across) / det
+        x2 = wp.dot(wp.cross(a1, between), across) / det
         if wp.abs(x1) > 1.0:
             x1 = wp.sign(x1)
             x2 = (v - ab * x1) / bb
         if wp.abs(x2) > 1.0:
             x2 = wp.sign(x2)
             x1 = wp.clamp((u - ab * x2) / aa, -1.0, 1.0)
-        touch_spheres(d, slot, w, margin, c1 + a1 * x1, r1, c2 + a2 * x2, r2)
+        touch_spheres(d, slot, w, reach, c1 + a1 * x1, r1, c2 + a2 * x2, r2)
         no_contact(d, slot + 1, w)
     else:
-        # the overlap of the two segments, along the first one's axis; its ends are where they touch
-        middle = -wp.dot(a1, between) / aa
+        # the ends of the second segment as seen from the first one: where they overlap, the ends of the overlap
+        middle = u / aa
         half = wp.sqrt(bb / aa)
         low = wp.clamp(middle - half, -1.0, 1.0)
         high = wp.clamp(middle + half, -1.0, 1.0)
         x2 = wp.clamp((v - ab * high) / bb, -1.0, 1.0)
-        touch_spheres(d, slot, w, margin, c1 + a1 * high, r1, c2 + a2 * x2, r2)
-        if high > low:
-            x2 = wp.clamp((v - ab * low) / bb, -1.0, 1.0)
-            touch_spheres(d, slot + 1, w, margin, c1 + a1 * low, r1, c2 + a2 * x2, r2)
-        else:
-            no_contact(d, slot + 1, w)
+        touch_spheres(d, slot, w, reach, c1 + a1 * high, r1, c2 + a2 * x2, r2)
+        x2 = wp.clamp((v - ab * low) / bb, -1.0, 1.0)
+        touch_spheres(d, slot + 1, w, reach, c1 + a1 * low, r1, c2 + a2 * x2, r2)

@@ -5,7 +5,9 @@ import warp as wp
 from acesim_rl.model import ModelData
 from acesim_rl.state import StateData
 
-__all__ = ["FAR", "capsule_axis", "geom_pose", "no_contact", "pair_margin", "put_contact", "touch_spheres"]
+__all__ = [
+    "FAR", "capsule_axis", "geom_pose", "no_contact", "pair_margin", "pair_reach", "put_contact", "touch_spheres",
+]  # fmt: skip
 
 FAR = wp.constant(1.0e10)
 
@@ -25,17 +27,23 @@ def capsule_axis(m: ModelData, pose: wp.transform, g: int, w: int) -> wp.vec3:
 
 @wp.func
 def pair_margin(m: ModelData, p: int, w: int) -> float:
-    """Distance below which the geoms of pair p are in contact."""
+    """Distance below which the geoms of pair p push each other."""
     return m.geom_margin[m.pair_geom1[p], w] + m.geom_margin[m.pair_geom2[p], w]
 
 
 @wp.func
+def pair_reach(m: ModelData, p: int, w: int) -> float:
+    """Distance below which the geoms of pair p are in contact: the margin, and the gap where they do not push yet."""
+    return pair_margin(m, p, w) + m.geom_gap[m.pair_geom1[p], w] + m.geom_gap[m.pair_geom2[p], w]
+
+
+@wp.func
 def put_contact(
-    d: StateData, slot: int, w: int, margin: float, dist: float, pos: wp.vec3, normal: wp.vec3, along: wp.vec3
+    d: StateData, slot: int, w: int, reach: float, dist: float, pos: wp.vec3, normal: wp.vec3, along: wp.vec3
 ):
     """Fill a slot; the first tangent is `along`, made orthogonal (mju_makeFrame). Out of reach: the distance only."""
     d.contact_dist[slot, w] = dist
-    if dist >= margin:
+    if dist >= reach:
         return
     tangent = along
     if wp.length_sq(along) < 1.0e-15:
@@ -53,7 +61,7 @@ def no_contact(d: StateData, slot: int, w: int):
 
 
 @wp.func
-def touch_spheres(d: StateData, slot: int, w: int, margin: float, c1: wp.vec3, r1: float, c2: wp.vec3, r2: float):
+def touch_spheres(d: StateData, slot: int, w: int, reach: float, c1: wp.vec3, r1: float, c2: wp.vec3, r2: float):
     """Contact of two spheres."""
     between = c2 - c1
     length = wp.length(between)
@@ -61,4 +69,4 @@ def touch_spheres(d: StateData, slot: int, w: int, margin: float, c1: wp.vec3, r
     if length > 1.0e-15:
         normal = between / length
     dist = length - r1 - r2
-    put_contact(d, slot, w, margin, dist, c1 + normal * (r1 + 0.5 * dist), normal, wp.vec3(0.0, 0.0, 0.0))
+    put_contact(d, slot, w, reach, dist, c1 + normal * (r1 + 0.5 * dist), normal, wp.vec3(0.0, 0.0, 0.0))

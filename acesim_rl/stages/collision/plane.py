@@ -4,7 +4,7 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.collision.contact import capsule_axis, geom_pose, pair_margin, put_contact
+from acesim_rl.stages.collision.contact import capsule_axis, geom_pose, pair_reach, put_contact
 from acesim_rl.state import StateData
 
 __all__ = ["plane_capsule", "plane_sphere"]
@@ -12,12 +12,12 @@ __all__ = ["plane_capsule", "plane_sphere"]
 
 @wp.func
 def plane_point(
-    d: StateData, slot: int, w: int, margin: float, plane: wp.transform, c: wp.vec3, radius: float, along: wp.vec3
+    d: StateData, slot: int, w: int, reach: float, plane: wp.transform, c: wp.vec3, radius: float, along: wp.vec3
 ):
     """Contact of a plane and a sphere at c."""
     normal = wp.quat_rotate(wp.transform_get_rotation(plane), wp.vec3(0.0, 0.0, 1.0))
     dist = wp.dot(c - wp.transform_get_translation(plane), normal) - radius
-    put_contact(d, slot, w, margin, dist, c - normal * (radius + 0.5 * dist), normal, along)
+    put_contact(d, slot, w, reach, dist, c - normal * (radius + 0.5 * dist), normal, along)
 
 
 @stage("pair:plane_sphere")
@@ -25,8 +25,8 @@ def plane_sphere(m: ModelData, d: StateData, p: int, w: int):
     g = m.pair_geom2[p]
     plane = geom_pose(m, d, m.pair_geom1[p], w)
     centre = wp.transform_get_translation(geom_pose(m, d, g, w))
-    margin = pair_margin(m, p, w)
-    plane_point(d, m.pair_slot[p], w, margin, plane, centre, m.geom_size[g, w][0], wp.vec3(0.0, 0.0, 0.0))
+    reach = pair_reach(m, p, w)
+    plane_point(d, m.pair_slot[p], w, reach, plane, centre, m.geom_size[g, w][0], wp.vec3(0.0, 0.0, 0.0))
 
 
 @stage("pair:plane_capsule")
@@ -38,6 +38,6 @@ def plane_capsule(m: ModelData, d: StateData, p: int, w: int):
     centre = wp.transform_get_translation(capsule)
     axis = capsule_axis(m, capsule, g, w)
     slot = m.pair_slot[p]
-    margin = pair_margin(m, p, w)
-    plane_point(d, slot, w, margin, plane, centre + axis, m.geom_size[g, w][0], axis)
-    plane_point(d, slot + 1, w, margin, plane, centre - axis, m.geom_size[g, w][0], axis)
+    reach = pair_reach(m, p, w)
+    plane_point(d, slot, w, reach, plane, centre + axis, m.geom_size[g, w][0], axis)
+    plane_point(d, slot + 1, w, reach, plane, centre - axis, m.geom_size[g, w][0], axis)

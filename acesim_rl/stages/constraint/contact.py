@@ -93,8 +93,7 @@ def contact_rows(m: ModelData, d: StateData, slot: int, w: int):
     mix = mix_weight(m, g1, g2, w)
     solref = contact_solref(m, g1, g2, mix, w)
     solimp = mix * m.geom_solimp[g1, w] + (1.0 - mix) * m.geom_solimp[g2, w]
-    margin = pair_margin(m, p, w) - m.geom_gap[g1, w] - m.geom_gap[g2, w]
-    depth = d.contact_dist[slot, w] - margin
+    depth = d.contact_dist[slot, w] - pair_margin(m, p, w)
     imp = impedance(solimp, depth)
     weight = m.body_invweight0[b1, w][0] + m.body_invweight0[b2, w][0]
     kb = spring_damper(m, solref, solimp, w)

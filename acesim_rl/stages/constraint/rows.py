@@ -2,7 +2,7 @@
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.collision.contact import pair_margin
+from acesim_rl.stages.collision.contact import pair_margin, pair_reach
 from acesim_rl.stages.constraint.limit import limit_distance
 from acesim_rl.state import StateData
 
@@ -24,10 +24,9 @@ def number_rows(m: ModelData, d: StateData, w: int):
         d.contact_row[slot, w] = -1
         dist = d.contact_dist[slot, w]
         p = m.slot_pair[slot]
-        margin = pair_margin(m, p, w)
-        if dist < margin:
+        if dist < pair_reach(m, p, w):
             ncon += 1
-            if dist < margin - m.geom_gap[m.pair_geom1[p], w] - m.geom_gap[m.pair_geom2[p], w]:
+            if dist < pair_margin(m, p, w):
                 d.contact_row[slot, w] = row
                 if m.slot_condim[slot] == 1:
                     row += 1

@@ -1,0 +1,137 @@
+"""Our step against MuJoCo's, state by state along trajectories of MuJoCo's own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from acesim_rl import Model, Simulation
+
+__all__ = ["SMOOTH", "Reference", "assert_matches", "errors", "reference", "simulate", "step_both"]
+
+SMOOTH = (
+    "xpos", "xquat", "xipos", "xanchor", "xaxis", "cdof", "cvel", "M", "qfrc_bias", "qfrc_passive",
+    "actuator_force", "qfrc_actuator", "qfrc_smooth",
+)  # fmt: skip
+"""Fields of the forward pass that contacts and limits have no part in."""
+CONSTRAINED = ("qfrc_constraint", "qacc", "cfrc_ext", "next qpos", "next qvel")
+FORWARD = (*SMOOTH, "qfrc_constraint", "qacc", "cfrc_ext")
+
+
+@dataclass
+class Reference:
+    """States [n, ...] in float32, and what MuJoCo makes of them in float64."""
+
+    qpos: np.ndarray
+    qvel: np.ndarray
+    ctrl: np.ndarray
+    fields: dict[str, np.ndarray]
+    """FORWARD fields, `next qpos`, `next qvel`; [n, ...]."""
+    counts: np.ndarray
+    """Contacts and constraint rows, [n, 2]."""
+
+
+def reference(mj: mujoco.MjModel, *, runs: int, steps: int, spread: float, speed: float, seed: int = 0) -> Reference:
+    """States of a few runs from random starts, under random controls that also go beyond their ranges."""
+    rng = np.random.default_rng(seed)
+    low, high = np.where(mj.actuator_ctrllimited, mj.actuator_ctrlrange.T, np.array([[-1.0], [1.0]]))
+    data = mujoco.MjData(mj)
+    rows = []
+    for _ in range(runs):
+        mujoco.mj_resetData(mj, data)
+        mujoco.mj_integratePos(mj, data.qpos, rng.uniform(-spread, spread, mj.nv), 1.0)
+        data.qvel[:] = speed * rng.normal(size=mj.nv)
+        for _ in range(steps):
+            data.ctrl[:] = 1.3 * rng.uniform(low, high)
+            for values in (data.qpos, data.qvel, data.ctrl):
+                values[:] = values.astype(np.float32)
+            rows.append(step_both(mj, data))
+    keys = ("qpos", "qvel", "ctrl", "counts", *FORWARD, "next qpos", "next qvel")
+    columns = {key: np.array([row[key] for row in rows]) for key in keys}
+    state = [columns.pop(key).astype(np.float32) for key in ("qpos", "qvel", "ctrl")]
+    return Reference(*state, counts=columns.pop("counts"), fields=columns)
+
+
+def step_both(mj: mujoco.MjModel, data: mujoco.MjData) -> dict[str, np.ndarray]:
+    """The state of `data`, MuJoCo's forward pass in it, and the next state, where `data` is left."""
+    state = {key: getattr(data, key).copy() for key in ("qpos", "qvel", "ctrl")}
+    mujoco.mj_forward(mj, data)
+    mujoco.mj_rnePostConstraint(mj, data)
+    full = np.zeros((mj.nv, mj.nv))
+    mujoco.mj_fullM(mj, data, full)
+    found = {key: getattr(data, key).copy() for key in FORWARD if key != "M"}
+    counts = np.array([data.ncon, data.nefc])
+    mujoco.mj_step(mj, data)
+    return {
+        **state, **found, "M": full, "counts": counts, "next qpos": data.qpos.copy(), "next qvel": data.qvel.copy(),
+    }  # fmt: skip
+
+
+def simulate(model: Model, theirs: Reference, device: str = "cpu") -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Our fields and counts in the same states, one world each."""
+    simulation = Simulation(model, len(theirs.qpos), device=device, scheduler="serial")
+    group = simulation.groups[0]
+    for key in ("qpos", "qvel", "ctrl"):
+        group.state.set(key, getattr(theirs, key))
+    simulation.forward()
+    simulation.run("forces", group.emit_rne_post_constraint)
+    ours = {key: group.state.get(key) for key in FORWARD}
+    counts = np.hstack([group.state.get("ncon"), group.state.get("nefc")])
+    group.state.set("qacc", 0.0)
+    simulation.step()
+    return ours | {f"next {key}": group.state.get(key) for key in ("qpos", "qvel")}, counts
+
+
+def errors(ours: dict[str, np.ndarray], theirs: Reference) -> dict[str, np.ndarray]:
+    """For each field and state: largest difference over the field's largest value in all states."""
+    found = {}
+    for key, value in theirs.fields.items():
+        difference = np.abs(ours[key] - value).reshape(len(value), -1).max(axis=1, initial=0.0)
+        found[key] = difference / max(np.abs(value).max(initial=0.0), 1e-6)
+    return found
+
+
+def assert_matches(
+    source: str | Model,
+    *,
+    runs: int = 8,
+    steps: int = 5,
+    spread: float = 0.1,
+    speed: float = 1.0,
+    smooth: float = 3e-6,
+    constrained: float = 1e-4,
+    contacts: bool | None = None,
+    rows: bool | None = None,
+    seed: int = 0,
+    change: Callable[[mujoco.MjModel], None] | None = None,
+) -> Reference:
+    """Compare a model with MuJoCo over `runs` times `steps` states.
+
+    Args:
+        spread: how far the starts lie from the initial state [m or rad].
+        speed: standard deviation of the starting velocities [m/s or rad/s].
+        smooth: largest relative error of the SMOOTH fields.
+        constrained: largest relative error of the fields that contacts and limits act on.
+        contacts, rows: whether the states must have contacts, or constraint rows, for the test to mean anything.
+        change: what to do to MuJoCo's model only, before it runs.
+    """
+    model = source if isinstance(source, Model) else Model.from_mjcf(source)
+    theirs = reference(model.mj, runs=runs, steps=steps, spread=spread, speed=speed, seed=seed)
+    ours, counts = simulate(model, theirs)
+    wrong = np.flatnonzero((counts != theirs.counts).any(axis=1))
+    assert not len(wrong), (
+        f"state {wrong[0]}: {counts[wrong[0]]} contacts and rows, MuJoCo has {theirs.counts[wrong[0]]} "
+        f"({len(wrong)} of {len(counts)} states differ)"
+    )
+    for key, error in errors(ours, theirs).items():
+        state = int(error.argmax())
+        allowed = smooth if key in SMOOTH else constrained
+        assert error[state] <= allowed, (
+            f"{key} in state {state}: relative error {error[state]:.1e}, allowed {allowed:.0e}; "
+            f"ours {ours[key][state].ravel()}, MuJoCo's {theirs.fields[key][state].ravel()}"
+        )
+    for wanted, column, what in ((contacts, 0, "contacts"), (rows, 1, "constraint rows")):
+        if wanted is not None:
+            assert theirs.counts[:, column].any() == wanted, f"the states were meant to have {what}: {wanted}"
+    return theirs
