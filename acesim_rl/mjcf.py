@@ -92,6 +92,7 @@ def check_supported(mj: mujoco.MjModel, name: str) -> None:
             refuse(obj.mjOBJ_JOINT, int(mj.dof_jntid[dof]), what, joints)
     for mask, what in (
         (_nonzero(mj, "jnt_stiffnesspoly"), "polynomial stiffness"),
+        (_nonzero(mj, "jnt_springyield"), "springyield"),
         (mj.jnt_actfrclimited, "actuatorfrcrange"),
         (mj.jnt_actgravcomp, "actuatorgravcomp"),
     ):
@@ -113,25 +114,36 @@ def _check_geoms(mj, refuse, first) -> None:
         refuse(obj.mjOBJ_GEOM, g, what, "plane, sphere, capsule; any type with contype and conaffinity 0")
     if (g := first(touching & ~np.isin(mj.geom_condim, (1, 3)))) is not None:
         refuse(obj.mjOBJ_GEOM, g, f"condim {mj.geom_condim[g]}", "condim 1, 3")
-    if (g := first(touching & (mj.geom_type == geom.mjGEOM_PLANE) & (mj.body_weldid[mj.geom_bodyid] != 0))) is not None:
-        refuse(obj.mjOBJ_GEOM, g, "a plane on a moving body", "planes fixed to the world")
+    for attribute in ("surfacevel", "adhesion"):
+        if (g := first(_nonzero(mj, f"geom_{attribute}"))) is not None:
+            refuse(obj.mjOBJ_GEOM, g, attribute, f"geoms without {attribute}")
 
 
 def _check_actuators(mj, refuse, first) -> None:
-    obj = mujoco.mjtObj
-    motor = "motors on joints"
+    actuator, motors = mujoco.mjtObj.mjOBJ_ACTUATOR, "motors on joints: a fixed gain, no bias, no activation"
+    for field, kind, only in (
+        ("trntype", mujoco.mjtTrn, mujoco.mjtTrn.mjTRN_JOINT),
+        ("dyntype", mujoco.mjtDyn, mujoco.mjtDyn.mjDYN_NONE),
+        ("gaintype", mujoco.mjtGain, mujoco.mjtGain.mjGAIN_FIXED),
+        ("biastype", mujoco.mjtBias, mujoco.mjtBias.mjBIAS_NONE),
+    ):
+        values = getattr(mj, f"actuator_{field}")
+        if (u := first(values != only)) is not None:
+            refuse(actuator, u, f"{field} '{_enum(kind, values[u])}'", motors)
     for mask, what in (
-        (mj.actuator_trntype != mujoco.mjtTrn.mjTRN_JOINT, "this transmission"),
-        (mj.actuator_dyntype != mujoco.mjtDyn.mjDYN_NONE, "activation dynamics"),
-        (mj.actuator_gaintype != mujoco.mjtGain.mjGAIN_FIXED, "this gain type"),
-        (mj.actuator_biastype != mujoco.mjtBias.mjBIAS_NONE, "a bias force"),
+        (_in_disabled_group(mj), f"a group disabled by actuatorgroupdisable ({mj.opt.disableactuator:#b})"),
         (_nonzero(mj, "actuator_delay"), "a delay"),
         (_nonzero(mj, "actuator_damping"), "actuator damping"),
         (_nonzero(mj, "actuator_dampingpoly"), "actuator damping"),
         (_nonzero(mj, "actuator_armature"), "actuator armature"),
     ):
         if (u := first(mask)) is not None:
-            refuse(obj.mjOBJ_ACTUATOR, u, what, motor)
+            refuse(actuator, u, what, motors)
+
+
+def _in_disabled_group(mj: mujoco.MjModel) -> np.ndarray:
+    group = mj.actuator_group
+    return (group >= 0) & (group <= 30) & (mj.opt.disableactuator >> np.clip(group, 0, 30) & 1 == 1)
 
 
 def _nonzero(mj: mujoco.MjModel, field: str) -> np.ndarray:

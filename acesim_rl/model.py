@@ -205,7 +205,7 @@ class Model:
             "tree": len(self._roots),
             "joint": self.njnt,
             "dof": self.nv,
-            "limit": self.nlimit,
+            "limit": 2 * self.nlimit,
             "slot": self.nslot,
         }
         if over not in counts:
@@ -347,7 +347,13 @@ class Parameters:
                 f"(per world now: {', '.join(self.values) or 'none'})"
             )
         chosen = np.arange(self.nworld) if worlds is None else np.asarray(worlds)
-        self.values[name][chosen] = values
+        try:
+            self.values[name][chosen] = values
+        except (ValueError, IndexError) as error:
+            raise ValueError(
+                f"{self.model.name}: '{name}': expected values that broadcast to {self.values[name][chosen].shape} "
+                f"[worlds, items...], got {np.shape(values)}"
+            ) from error
         self.model.write(self.data, name, self.values[name])
         if name in _DERIVED_FROM:
             self._derive(chosen)

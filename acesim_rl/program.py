@@ -23,14 +23,15 @@ def step(model: Model) -> Iterator[Call]:
             yield stages.runge_kutta, (phase,)
     else:
         yield from forward(model)
-        yield stages.check_acc, ()
         if model.euler_damping:
             yield stages.euler_damping(model.nv), ()
+        yield stages.check_acc, ()
         yield stages.euler, (int(model.euler_damping),)
 
 
 def forward(model: Model) -> Iterator[Call]:
     """From positions, velocities and controls to accelerations (mj_forward)."""
+    yield stages.limit_need, ()
     yield stages.kinematics, ()
     yield stages.subtree_com, ()
     yield stages.cinert, ()
@@ -43,7 +44,7 @@ def forward(model: Model) -> Iterator[Call]:
     yield stages.actuation, ()
     yield stages.com_vel, ()
     yield stages.qfrc_smooth, ()
-    yield stages.number_rows, ()
+    yield stages.count_rows, ()
     yield stages.limit_rows, ()
     yield stages.contact_rows, ()
     yield stages.newton(model.nv), ()

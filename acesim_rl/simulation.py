@@ -9,7 +9,7 @@ import warp as wp
 from acesim_rl import program, stages
 from acesim_rl.model import Model, Parameters
 from acesim_rl.scene import Scene
-from acesim_rl.scheduler import Operation, create, launch, pick
+from acesim_rl.scheduler import Operation, Packed, create, launch, pick
 from acesim_rl.stage import BLOCK_DIM, Stage, load
 from acesim_rl.state import State
 
@@ -25,7 +25,7 @@ class Group:
     def __init__(self, name: str, model: Model, nworld: int, device: wp.Device):
         self.name, self.model, self.nworld, self.device = name, model, nworld, device
         self.m = model.on_device(nworld, device)
-        self.state = State(model, nworld, device)
+        self.state = State(model, self.m, nworld, device)
         self.parameters = Parameters(model, self.m, nworld)
         self.d = self.state.data
         # A robot's program keeps all cores busy by its tiles; on the GPU one launch fills the machine by itself.
@@ -33,6 +33,7 @@ class Group:
         edges = [nworld * k // count for k in range(count + 1)]
         self.tiles = list(pairwise(edges))
         self._operations: dict[tuple, list[Operation]] = {}
+        self._structs: dict[int, Packed] = {}
 
     def operations(self, stage: Stage, *arguments) -> list[Operation]:
         """The launches of a stage over its grid, one for each tile of worlds; empty where the grid is.
@@ -47,18 +48,26 @@ class Group:
 
     def _launches(self, stage: Stage, arguments: tuple) -> Iterator[Operation]:
         cpu = self.device.is_cpu
+        inputs = [self._packed(a) for a in (self.m, self.d, *arguments)]
         first, count = self.model.items("body" if stage.over == "branch" and cpu else stage.over)
         for start, stop in self.tiles if count else ():
             yield launch(
                 stage.kernel(self.device),
                 stage.grid(count, stop - start, cpu),
-                inputs=[self.m, self.d, *arguments, first, count, start, stop - start],
+                inputs=[*inputs, first, count, start, stop - start],
                 device=self.device,
                 name=f"{self.name}.{stage.name}",
                 lanes=(start, stop),
                 worlds=self.nworld,
                 block_dim=BLOCK_DIM,
             )
+
+    def _packed(self, argument):
+        if isinstance(argument, int | float):
+            return argument
+        if id(argument) not in self._structs:
+            self._structs[id(argument)] = Packed(argument, self.device)
+        return self._structs[id(argument)]
 
     def emit(self, calls: Iterable[program.Call]) -> Iterator[Operation]:
         """The operations of a program's calls, in order."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import warp as wp
+from warp._src.codegen import Struct
 
 __all__ = ["BLOCK_DIM", "Stage", "load", "stage"]
 
@@ -61,12 +62,15 @@ class Stage:
         return {name: self.function.input_types[name] for name in names[: len(names) - tail]}
 
     def _make_kernel(self, cpu: bool) -> wp.Kernel:
+        # Structs come packed, as arrays of one: see scheduler.Packed.
         arguments = self.arguments()
         passed = ", ".join(arguments)
+        structs = [name for name, kind in arguments.items() if isinstance(kind, Struct)]
+        unpack = "".join(f"    {name} = {name}_packed[0]\n" for name in structs)
         item = "" if self.over == "world" else "item0 + i, "
         lane = ", 0" if self.lanes else ""
         call = f"function({passed}, {item}world0 + w{lane})\n"
-        if cpu:  # one task, so that the structs are copied once a launch and not once an item
+        if cpu:  # one task, so that structs are unpacked once a launch
             inner = "" if self.over == "world" else "        for i in range(items):\n    "
             body = f"    for w in range(worlds):\n{inner}        {call}"
         elif self.lanes:
@@ -81,9 +85,10 @@ class Stage:
             )
         else:
             body = f"    i, w = wp.tid()\n    {call}"
-        types = {f"type_{name}": kind for name, kind in arguments.items()}
-        signature = "".join(f"{name}: type_{name}, " for name in arguments)
-        source = f"def {self.name}({signature}item0: int, items: int, world0: int, worlds: int):\n{body}"
+        types = {f"type_{n}": wp.array(dtype=kind) if n in structs else kind for n, kind in arguments.items()}
+        parameters = [f"{name}_packed" if name in structs else name for name in arguments]
+        signature = "".join(f"{p}: type_{name}, " for p, name in zip(parameters, arguments, strict=True))
+        source = f"def {self.name}({signature}item0: int, items: int, world0: int, worlds: int):\n{unpack}{body}"
         module = f"{self.module}.{'cpu' if cpu else 'cuda'}"
         file = f"<{module}.{self.name}>"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)

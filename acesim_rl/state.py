@@ -6,7 +6,7 @@ import numpy as np
 import warp as wp
 
 from acesim_rl.arrays import allocate, vec10
-from acesim_rl.model import Model
+from acesim_rl.model import Model, ModelData
 
 __all__ = ["State", "StateData"]
 
@@ -49,8 +49,8 @@ class StateData:
     contact_dist: wp.array2d[float]  # [nslot]
     contact_pos: wp.array2d[wp.vec3]  # [nslot]
     contact_frame: wp.array2d[wp.mat33]  # [nslot] rows: normal, two tangents
-    contact_row: wp.array2d[int]  # [nslot] first row, -1 where out of reach
-    limit_row: wp.array2d[int]  # [2 nlimit] likewise: lower and upper side
+    contact_row: wp.array2d[int]  # [nslot] first row, -1 where there is none
+    row_need: wp.array2d[int]  # [2 nlimit + nslot] rows that each side of a limit and each slot needs; -1: in the gap
     ncon: wp.array2d[int]  # [1] contacts
     nefc: wp.array2d[int]  # [1] rows
     efc_J: wp.array3d[float]  # [nrow, nv]
@@ -68,7 +68,7 @@ class StateData:
     qvel_sum: wp.array2d[float]  # [nv] weighted sums of the Runge-Kutta phases
     qacc_sum: wp.array2d[float]  # [nv]
     qacc_euler: wp.array2d[float]  # [nv] acceleration with damping taken implicitly
-    warning: wp.array2d[int]  # [3] worlds reset for a bad qpos, qvel, qacc
+    warning: wp.array2d[int]  # [4] resets for a bad qpos, qvel, qacc; steps with bad controls
 
 
 QUATERNIONS = ("xquat",)
@@ -77,8 +77,8 @@ QUATERNIONS = ("xquat",)
 class State:
     """Reads and writes the arrays of one group as numpy arrays, world first."""
 
-    def __init__(self, model: Model, nworld: int, device: wp.Device):
-        self.model, self.nworld, self.device = model, nworld, device
+    def __init__(self, model: Model, constants: ModelData, nworld: int, device: wp.Device):
+        self.model, self.constants, self.nworld, self.device = model, constants, nworld, device
         self.data = StateData()
         rows = model.nrow
         sizes = {
@@ -88,12 +88,12 @@ class State:
             "ncon": 1,
             "nefc": 1,
             "solver_niter": 1,
-            "warning": 3,
+            "warning": 4,
             "ctrl": model.nu,
             "actuator_force": model.nu,
             "M": (model.nv, model.nv),
             "efc_J": (rows, model.nv),
-            "limit_row": 2 * model.nlimit,
+            "row_need": 2 * model.nlimit + model.nslot,
             "xanchor": model.njnt,
             "xaxis": model.njnt,
         }
@@ -135,7 +135,8 @@ class State:
 
     def reset(self, worlds: Sequence[int] | None = None) -> None:
         """Put worlds into the model's initial state, as mj_resetData does."""
-        self.set("qpos", self.model.qpos0, worlds)
+        chosen = slice(None) if worlds is None else np.asarray(worlds)
+        self.set("qpos", self.constants.qpos0.numpy().T[chosen], worlds)
         for name in ("qvel", "qacc", "ctrl", "time"):
             self.set(name, 0.0, worlds)
         if worlds is None:

@@ -10,7 +10,7 @@ from acesim_rl.scheduler.ace_cuda import AceStreams
 from acesim_rl.scheduler.base import Scheduler
 from acesim_rl.scheduler.check import AccessViolation, check
 from acesim_rl.scheduler.graph import Graph
-from acesim_rl.scheduler.operation import Operation, Segment, call, conflict, launch, segments_of
+from acesim_rl.scheduler.operation import Operation, Packed, Segment, call, conflict, launch, segments_of
 from acesim_rl.scheduler.serial import Serial
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "AccessError",
     "AccessViolation",
     "Operation",
+    "Packed",
     "Scheduler",
     "Segment",
     "access_of",

@@ -82,7 +82,13 @@ class Streams:
         behind = [i for i, tail in enumerate(tails) if tail is not None and trace.is_ancestor(tail, node)]
         if behind:
             return max(behind, key=lambda i: tails[i].level)
-        return min(range(len(tails)), key=lambda i: 0 if tails[i] is None else tails[i].level)
+        free = next((i for i, tail in enumerate(tails) if tail is None), None)
+        if free is None and self.origin.is_capturing:
+            # While capturing nothing finishes and a stream costs nothing: rather one more than a false dependency.
+            free = len(tails)
+            self.streams.append(wp.Stream(self._device))
+            tails.append(None)
+        return min(range(len(tails)), key=lambda i: tails[i].level) if free is None else free
 
     def _event(self) -> wp.Event:
         return self._spare.pop() if self._spare else wp.Event(self._device)

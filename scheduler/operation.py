@@ -13,8 +13,9 @@ from warp._src.codegen import StructInstance
 from warp._src.context import _build_cpu_args_structs
 
 from acesim_rl.scheduler.access import access_of
+from acesim_rl.scheduler.walk import place_of
 
-__all__ = ["Operation", "Segment", "call", "conflict", "launch", "segments_of"]
+__all__ = ["Operation", "Packed", "Segment", "call", "conflict", "launch", "segments_of"]
 
 
 class Segment(NamedTuple):
@@ -64,6 +65,18 @@ def segments_of(array: Any, lanes: tuple[int, int] | None = None, worlds: int | 
     if worlds is not None and shape[-1] != worlds:
         return Segment(start, stop, None, device)
     return Segment(start, stop, (lanes[0], lanes[1]), device, strides[-1])
+
+
+class Packed:
+    """A struct in device memory: a kernel takes `wp.array[Struct]` and reads its element 0.
+
+    A struct of many arrays is kilobytes; by value they would be parameters of every launch, which costs a GPU
+    microseconds each. Give it to `launch` like any argument. The struct's arrays are taken as they are now.
+    """
+
+    def __init__(self, struct: StructInstance, device: Any):
+        self.struct = struct
+        self.array = wp.array([struct], dtype=struct._cls, device=device)
 
 
 class Operation:
@@ -133,11 +146,17 @@ def launch(
     """
     device = wp.get_device(device)
     arguments = [*inputs, *outputs]
-    command = wp.launch(
-        kernel, dim, inputs, outputs, device=device, record_cmd=True, record_tape=False, block_dim=block_dim
-    )
+    plain = [value.array if isinstance(value, Packed) else value for value in arguments]
+    command = wp.launch(kernel, dim, plain, device=device, record_cmd=True, record_tape=False, block_dim=block_dim)
     access = access_of(kernel)
-    values = {argument.label: value for argument, value in zip(kernel.adj.args, arguments, strict=True)}
+    values = {}
+    for argument, value in zip(kernel.adj.args, arguments, strict=True):
+        place = place_of(argument.label, argument.type)
+        if place is not None and place.packed and not isinstance(value, Packed):
+            raise TypeError(
+                f"{kernel.key}: '{argument.label}' is an array of structs that hold arrays; expected a Packed"
+            )
+        values[argument.label] = value.struct if isinstance(value, Packed) else value
 
     def segments(paths: Iterable[str]) -> list[Segment]:
         found = []

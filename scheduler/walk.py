@@ -31,6 +31,7 @@ class Place(NamedTuple):
     path: str
     struct: Any  # the Struct, None for an array
     ndim: int  # of the array or view, -1 where unknown
+    packed: bool = False  # an array of one struct that holds arrays: see operation.Packed
 
 
 class Summary(NamedTuple):
@@ -53,7 +54,7 @@ def place_of(path: str, kind: Any) -> Place | None:
     """The place that a parameter or field of type `kind` is, None for plain values."""
     if is_array(kind):
         if isinstance(kind.dtype, Struct) and any(place_of("", field.type) for field in kind.dtype.vars.values()):
-            raise AccessError(f"'{path}' is an array of structs that hold arrays: its accesses cannot be told apart")
+            return Place(path, kind.dtype, 0, packed=True)
         return Place(path, None, kind.ndim)
     if isinstance(kind, Struct):
         return Place(path, kind, 0)
@@ -245,7 +246,9 @@ class Walk(ast.NodeVisitor):
             single += not isinstance(index, ast.Slice)
         views = set()
         for place in self.value(node.value):
-            if place.struct is not None:
+            if place.packed:
+                views.add(place._replace(packed=False))
+            elif place.struct is not None:
                 self.escape([place])
             elif place.ndim < 0:
                 self.read([place])

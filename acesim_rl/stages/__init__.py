@@ -4,7 +4,7 @@ from acesim_rl.stages.actuation import actuation
 from acesim_rl.stages.bias import com_vel, qfrc_smooth
 from acesim_rl.stages.checks import check_acc, check_state
 from acesim_rl.stages.collision import COLLISION
-from acesim_rl.stages.constraint import contact_rows, limit_rows, number_rows
+from acesim_rl.stages.constraint import contact_rows, count_rows, limit_need, limit_rows
 from acesim_rl.stages.inertia import cdof, cinert, subtree_com
 from acesim_rl.stages.integrate import euler, runge_kutta
 from acesim_rl.stages.kinematics import kinematics
@@ -14,13 +14,33 @@ from acesim_rl.stages.rne_post_constraint import cfrc_ext
 from acesim_rl.stages.solver import euler_damping, newton
 
 __all__ = [
-    "COLLISION", "GENERIC", "actuation", "cdof", "cfrc_ext", "check_acc", "check_state", "cinert", "com_vel",
-    "contact_rows", "crb", "euler", "euler_damping", "kinematics", "limit_rows", "mass_matrix", "newton",
-    "number_rows", "passive", "qfrc_smooth", "runge_kutta", "subtree_com",
+    "COLLISION",
+    "GENERIC",
+    "actuation",
+    "cdof",
+    "cfrc_ext",
+    "check_acc",
+    "check_state",
+    "cinert",
+    "com_vel",
+    "contact_rows",
+    "count_rows",
+    "crb",
+    "euler",
+    "euler_damping",
+    "kinematics",
+    "limit_need",
+    "limit_rows",
+    "mass_matrix",
+    "newton",
+    "passive",
+    "qfrc_smooth",
+    "runge_kutta",
+    "subtree_com",
 ]  # fmt: skip
 
 GENERIC = (
     check_state, kinematics, subtree_com, cinert, cdof, crb, mass_matrix, com_vel, passive, actuation, qfrc_smooth,
-    *COLLISION, number_rows, limit_rows, contact_rows, check_acc, euler, runge_kutta, cfrc_ext,
+    *COLLISION, limit_need, count_rows, limit_rows, contact_rows, check_acc, euler, runge_kutta, cfrc_ext,
 )  # fmt: skip
 """Stages that serve every model: compiled once, together. Solvers are compiled for each number of dofs."""

@@ -13,22 +13,29 @@ LARGEST = wp.constant(1.0e10)
 
 
 @wp.func
+def zero_ctrl(m: ModelData, d: StateData, w: int):
+    for i in range(m.nu):
+        d.ctrl[i, w] = 0.0
+
+
+@wp.func
 def reset_world(m: ModelData, d: StateData, w: int):
     for i in range(m.nq):
         d.qpos[i, w] = m.qpos0[i, w]
     for i in range(m.nv):
         d.qvel[i, w] = 0.0
         d.qacc[i, w] = 0.0
-    for i in range(m.nu):
-        d.ctrl[i, w] = 0.0
+        d.qacc_euler[i, w] = 0.0
+    zero_ctrl(m, d, w)
     d.time[0, w] = 0.0
 
 
 @stage("world")
 def check_state(m: ModelData, d: StateData, w: int):
-    """Before a step."""
+    """Before a step. Bad controls are all set to zero, and counted; the world goes on."""
     bad_pos = int(0)
     bad_vel = int(0)
+    bad_ctrl = int(0)
     for i in range(m.nq):
         if not (wp.abs(d.qpos[i, w]) <= LARGEST):
             bad_pos = 1
@@ -37,6 +44,13 @@ def check_state(m: ModelData, d: StateData, w: int):
             bad_vel = 1
         if not (wp.abs(d.qacc[i, w]) <= LARGEST):  # the warm start
             d.qacc[i, w] = 0.0
+    for i in range(m.nu):
+        ctrl = d.ctrl[i, w]
+        if wp.isnan(ctrl) or (m.actuator_ctrllimited[i] == 0 and wp.abs(ctrl) > LARGEST):
+            bad_ctrl = 1
+    if bad_ctrl > 0:
+        d.warning[3, w] = d.warning[3, w] + 1
+        zero_ctrl(m, d, w)
     if bad_pos + bad_vel > 0:
         d.warning[0, w] = d.warning[0, w] + bad_pos
         d.warning[1, w] = d.warning[1, w] + bad_vel * (1 - bad_pos)

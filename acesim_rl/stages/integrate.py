@@ -89,14 +89,13 @@ def runge_kutta(m: ModelData, d: StateData, phase: int, j: int, w: int):
     for k in range(dof, stop):
         d.qvel_sum[k, w] = d.qvel_sum[k, w] + share * d.qvel[k, w]
         d.qacc_sum[k, w] = d.qacc_sum[k, w] + share * d.qacc[k, w]
+    ahead = wp.where(phase >= 2, h, 0.5 * h)
     if phase == 3:
-        integrate_pos(m, d.qpos, d.qpos_start, d.qvel_sum, j, h, w)
         for k in range(dof, stop):
-            d.qvel[k, w] = d.qvel_start[k, w] + h * d.qacc_sum[k, w]
-        if j == 0:
-            d.time[0, w] = d.time[0, w] + h
-    else:
-        ahead = wp.where(phase == 2, h, 0.5 * h)
-        integrate_pos(m, d.qpos, d.qpos_start, d.qvel, j, ahead, w)
-        for k in range(dof, stop):
-            d.qvel[k, w] = d.qvel_start[k, w] + ahead * d.qacc[k, w]
+            d.qvel[k, w] = d.qvel_sum[k, w]
+    integrate_pos(m, d.qpos, d.qpos_start, d.qvel, j, ahead, w)
+    for k in range(dof, stop):
+        acc = wp.where(phase == 3, d.qacc_sum[k, w], d.qacc[k, w])
+        d.qvel[k, w] = d.qvel_start[k, w] + ahead * acc
+    if phase == 3 and j == 0:
+        d.time[0, w] = d.time[0, w] + h

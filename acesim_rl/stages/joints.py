@@ -13,7 +13,11 @@ HINGE = wp.constant(int(mujoco.mjtJoint.mjJNT_HINGE))
 
 @wp.func
 def get_quat(qpos: wp.array2d[float], adr: int, w: int) -> wp.quat:
-    return wp.quat(qpos[adr + 1, w], qpos[adr + 2, w], qpos[adr + 3, w], qpos[adr, w])
+    """Not of unit length if a user wrote it so; zero counts as no rotation."""
+    quat = wp.quat(qpos[adr + 1, w], qpos[adr + 2, w], qpos[adr + 3, w], qpos[adr, w])
+    if wp.length_sq(quat) < 1.0e-30:
+        return wp.quat_identity()
+    return quat
 
 
 @wp.func

@@ -4,7 +4,7 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.collision.contact import capsule_axis, geom_pose, no_contact, pair_reach, touch_spheres
+from acesim_rl.stages.collision.contact import capsule_axis, geom_pose, no_contact, touch_spheres
 from acesim_rl.state import StateData
 
 __all__ = ["capsule_capsule", "sphere_capsule", "sphere_sphere"]
@@ -16,7 +16,7 @@ def sphere_sphere(m: ModelData, d: StateData, p: int, w: int):
     g2 = m.pair_geom2[p]
     c1 = wp.transform_get_translation(geom_pose(m, d, g1, w))
     c2 = wp.transform_get_translation(geom_pose(m, d, g2, w))
-    touch_spheres(d, m.pair_slot[p], w, pair_reach(m, p, w), c1, m.geom_size[g1, w][0], c2, m.geom_size[g2, w][0])
+    touch_spheres(m, d, p, 0, w, c1, m.geom_size[g1, w][0], c2, m.geom_size[g2, w][0])
 
 
 @stage("pair:sphere_capsule")
@@ -28,9 +28,7 @@ def sphere_capsule(m: ModelData, d: StateData, p: int, w: int):
     c1 = wp.transform_get_translation(geom_pose(m, d, g1, w))
     c2 = wp.transform_get_translation(capsule)
     x = wp.clamp(wp.dot(axis, c1 - c2) / wp.max(wp.length_sq(axis), 1.0e-15), -1.0, 1.0)
-    touch_spheres(
-        d, m.pair_slot[p], w, pair_reach(m, p, w), c1, m.geom_size[g1, w][0], c2 + axis * x, m.geom_size[g2, w][0]
-    )
+    touch_spheres(m, d, p, 0, w, c1, m.geom_size[g1, w][0], c2 + axis * x, m.geom_size[g2, w][0])
 
 
 @stage("pair:capsule_capsule")
@@ -38,8 +36,6 @@ def capsule_capsule(m: ModelData, d: StateData, p: int, w: int):
     """Closest points of two segments; parallel capsules (within 1e-4 rad) touch at two points."""
     g1 = m.pair_geom1[p]
     g2 = m.pair_geom2[p]
-    slot = m.pair_slot[p]
-    reach = pair_reach(m, p, w)
     pose1 = geom_pose(m, d, g1, w)
     pose2 = geom_pose(m, d, g2, w)
     c1 = wp.transform_get_translation(pose1)
@@ -65,8 +61,8 @@ def capsule_capsule(m: ModelData, d: StateData, p: int, w: int):
         if wp.abs(x2) > 1.0:
             x2 = wp.sign(x2)
             x1 = wp.clamp((u - ab * x2) / aa, -1.0, 1.0)
-        touch_spheres(d, slot, w, reach, c1 + a1 * x1, r1, c2 + a2 * x2, r2)
-        no_contact(d, slot + 1, w)
+        touch_spheres(m, d, p, 0, w, c1 + a1 * x1, r1, c2 + a2 * x2, r2)
+        no_contact(m, d, p, 1, w)
     else:
         # the ends of the second segment as seen from the first one: where they overlap, the ends of the overlap
         middle = u / aa
@@ -74,6 +70,6 @@ def capsule_capsule(m: ModelData, d: StateData, p: int, w: int):
         low = wp.clamp(middle - half, -1.0, 1.0)
         high = wp.clamp(middle + half, -1.0, 1.0)
         x2 = wp.clamp((v - ab * high) / bb, -1.0, 1.0)
-        touch_spheres(d, slot, w, reach, c1 + a1 * high, r1, c2 + a2 * x2, r2)
+        touch_spheres(m, d, p, 0, w, c1 + a1 * high, r1, c2 + a2 * x2, r2)
         x2 = wp.clamp((v - ab * low) / bb, -1.0, 1.0)
-        touch_spheres(d, slot + 1, w, reach, c1 + a1 * low, r1, c2 + a2 * x2, r2)
+        touch_spheres(m, d, p, 1, w, c1 + a1 * low, r1, c2 + a2 * x2, r2)

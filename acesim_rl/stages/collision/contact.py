@@ -39,34 +39,44 @@ def pair_reach(m: ModelData, p: int, w: int) -> float:
 
 @wp.func
 def put_contact(
-    d: StateData, slot: int, w: int, reach: float, dist: float, pos: wp.vec3, normal: wp.vec3, along: wp.vec3
+    m: ModelData, d: StateData, p: int, k: int, w: int, dist: float, pos: wp.vec3, normal: wp.vec3, along: wp.vec3
 ):
-    """Fill a slot; the first tangent is `along`, made orthogonal (mju_makeFrame). Out of reach: the distance only."""
+    """Fill slot k of pair p, and say how many rows it needs; out of reach: its distance only.
+
+    The contact frame's first tangent is `along`, made orthogonal to the normal (mju_makeFrame).
+    """
+    slot = m.pair_slot[p] + k
     d.contact_dist[slot, w] = dist
-    if dist >= reach:
+    if dist >= pair_reach(m, p, w):
+        d.row_need[2 * m.nlimit + slot, w] = 0
         return
-    tangent = along
-    if wp.length_sq(along) < 1.0e-15:
-        tangent = wp.vec3(0.0, 1.0, 0.0)
+    rows = wp.where(m.slot_condim[slot] == 1, 1, 2 * (m.slot_condim[slot] - 1))
+    d.row_need[2 * m.nlimit + slot, w] = wp.where(dist < pair_margin(m, p, w), rows, -1)
+    tangent = along - normal * wp.dot(normal, along)
+    if wp.length_sq(tangent) <= 1.0e-12 * wp.length_sq(along):  # none given, or it is the normal itself
+        axis = wp.vec3(0.0, 1.0, 0.0)
         if wp.abs(normal[1]) >= 0.5:
-            tangent = wp.vec3(0.0, 0.0, 1.0)
-    tangent = wp.normalize(tangent - normal * wp.dot(normal, tangent))
+            axis = wp.vec3(0.0, 0.0, 1.0)
+        tangent = axis - normal * wp.dot(normal, axis)
+    tangent = wp.normalize(tangent)
     d.contact_pos[slot, w] = pos
     d.contact_frame[slot, w] = wp.matrix_from_rows(normal, tangent, wp.cross(normal, tangent))
 
 
 @wp.func
-def no_contact(d: StateData, slot: int, w: int):
-    d.contact_dist[slot, w] = FAR
+def no_contact(m: ModelData, d: StateData, p: int, k: int, w: int):
+    """Leave slot k of pair p empty."""
+    d.contact_dist[m.pair_slot[p] + k, w] = FAR
+    d.row_need[2 * m.nlimit + m.pair_slot[p] + k, w] = 0
 
 
 @wp.func
-def touch_spheres(d: StateData, slot: int, w: int, reach: float, c1: wp.vec3, r1: float, c2: wp.vec3, r2: float):
-    """Contact of two spheres."""
+def touch_spheres(m: ModelData, d: StateData, p: int, k: int, w: int, c1: wp.vec3, r1: float, c2: wp.vec3, r2: float):
+    """Contact of two spheres, in slot k of pair p."""
     between = c2 - c1
     length = wp.length(between)
     normal = wp.vec3(1.0, 0.0, 0.0)
     if length > 1.0e-15:
         normal = between / length
     dist = length - r1 - r2
-    put_contact(d, slot, w, reach, dist, c1 + normal * (r1 + 0.5 * dist), normal, wp.vec3(0.0, 0.0, 0.0))
+    put_contact(m, d, p, k, w, dist, c1 + normal * (r1 + 0.5 * dist), normal, wp.vec3(0.0, 0.0, 0.0))

@@ -4,7 +4,7 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.collision.contact import capsule_axis, geom_pose, pair_reach, put_contact
+from acesim_rl.stages.collision.contact import capsule_axis, geom_pose, put_contact
 from acesim_rl.state import StateData
 
 __all__ = ["plane_capsule", "plane_sphere"]
@@ -12,21 +12,21 @@ __all__ = ["plane_capsule", "plane_sphere"]
 
 @wp.func
 def plane_point(
-    d: StateData, slot: int, w: int, reach: float, plane: wp.transform, c: wp.vec3, radius: float, along: wp.vec3
+    m: ModelData, d: StateData, p: int, k: int, w: int, plane: wp.transform, c: wp.vec3, radius: float, along: wp.vec3
 ):
-    """Contact of a plane and a sphere at c."""
+    """Contact of a plane and a sphere at c, in slot k of pair p."""
     normal = wp.quat_rotate(wp.transform_get_rotation(plane), wp.vec3(0.0, 0.0, 1.0))
     dist = wp.dot(c - wp.transform_get_translation(plane), normal) - radius
-    put_contact(d, slot, w, reach, dist, c - normal * (radius + 0.5 * dist), normal, along)
+    put_contact(m, d, p, k, w, dist, c - normal * (radius + 0.5 * dist), normal, along)
 
 
 @stage("pair:plane_sphere")
 def plane_sphere(m: ModelData, d: StateData, p: int, w: int):
+    """One contact, below the sphere's centre."""
     g = m.pair_geom2[p]
     plane = geom_pose(m, d, m.pair_geom1[p], w)
     centre = wp.transform_get_translation(geom_pose(m, d, g, w))
-    reach = pair_reach(m, p, w)
-    plane_point(d, m.pair_slot[p], w, reach, plane, centre, m.geom_size[g, w][0], wp.vec3(0.0, 0.0, 0.0))
+    plane_point(m, d, p, 0, w, plane, centre, m.geom_size[g, w][0], wp.vec3(0.0, 0.0, 0.0))
 
 
 @stage("pair:plane_capsule")
@@ -37,7 +37,5 @@ def plane_capsule(m: ModelData, d: StateData, p: int, w: int):
     capsule = geom_pose(m, d, g, w)
     centre = wp.transform_get_translation(capsule)
     axis = capsule_axis(m, capsule, g, w)
-    slot = m.pair_slot[p]
-    reach = pair_reach(m, p, w)
-    plane_point(d, slot, w, reach, plane, centre + axis, m.geom_size[g, w][0], axis)
-    plane_point(d, slot + 1, w, reach, plane, centre - axis, m.geom_size[g, w][0], axis)
+    plane_point(m, d, p, 0, w, plane, centre + axis, m.geom_size[g, w][0], axis)
+    plane_point(m, d, p, 1, w, plane, centre - axis, m.geom_size[g, w][0], axis)

@@ -6,6 +6,7 @@ from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
 from acesim_rl.stages.collision.contact import pair_margin
 from acesim_rl.stages.constraint.impedance import impedance, spring_damper
+from acesim_rl.stages.constraint.rows import first_row
 from acesim_rl.state import StateData
 
 __all__ = ["contact_friction", "contact_rows"]
@@ -56,16 +57,18 @@ def point_motion(m: ModelData, d: StateData, b: int, k: int, pos: wp.vec3, w: in
 @stage("slot")
 def contact_rows(m: ModelData, d: StateData, slot: int, w: int):
     """Jacobian, regularisation and reference acceleration of a contact's rows."""
-    row = d.contact_row[slot, w]
-    if row < 0:
+    nrow = d.row_need[2 * m.nlimit + slot, w]
+    if nrow <= 0:
+        d.contact_row[slot, w] = -1
         return
+    row = first_row(d, 2 * m.nlimit + slot, w)
+    d.contact_row[slot, w] = row
     p = m.slot_pair[slot]
     g1 = m.pair_geom1[p]
     g2 = m.pair_geom2[p]
     b1 = m.geom_bodyid[g1]
     b2 = m.geom_bodyid[g2]
     mu = contact_friction(m, g1, g2, w)
-    nrow = wp.where(m.slot_condim[slot] == 1, 1, 4)
     pos = d.contact_pos[slot, w]
     frame = d.contact_frame[slot, w]
     vel = wp.vec3(0.0, 0.0, 0.0)  # of the second geom against the first, in the contact's frame

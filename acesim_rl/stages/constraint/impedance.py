@@ -21,7 +21,9 @@ def impedance(solimp: vec5, pos: float) -> float:
     """d(r) of solimp = (dmin, dmax, width, midpoint, power)."""
     low = wp.clamp(solimp[0], 1.0e-4, 0.9999)
     high = wp.clamp(solimp[1], 1.0e-4, 0.9999)
-    width = wp.max(solimp[2], 1.0e-15)
+    width = solimp[2]
+    if width <= 1.0e-15:
+        return 0.5 * (low + high)
     middle = wp.clamp(solimp[3], 1.0e-4, 0.9999)
     power = wp.max(solimp[4], 1.0)
     x = wp.min(wp.abs(pos) / width, 1.0)
