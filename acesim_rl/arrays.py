@@ -1,9 +1,11 @@
 """Where the world axis lies in memory: the one place that knows."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import warp as wp
 
-__all__ = ["allocate", "shared", "vec10"]
+__all__ = ["allocate", "shared", "vec10", "write_worlds"]
 
 vec10 = wp.types.vector(length=10, dtype=float)
 """A spatial inertia as MuJoCo keeps it: xx yy zz xy xz yz of the inertia, mass times centre (3), mass."""
@@ -43,3 +45,23 @@ def shared(values: np.ndarray, nworld: int, dtype, device: wp.Device) -> wp.arra
     )
     view.owner = base  # keeps the memory alive
     return view
+
+
+def write_worlds(whole: np.ndarray, values, worlds: Sequence[int] | None, name: str) -> np.ndarray:
+    """Write into a host array [nworld, items...]: into all worlds (None), or those of some numbers or of a mask.
+
+    Returns the numbers of the worlds written to.
+    """
+    chosen = np.arange(len(whole)) if worlds is None else np.atleast_1d(worlds)
+    if chosen.dtype == bool and chosen.shape == (len(whole),):
+        chosen = np.flatnonzero(chosen)
+    if chosen.dtype.kind not in "iu" or (chosen.size and not 0 <= chosen.min() <= chosen.max() < len(whole)):
+        raise ValueError(f"{name}: worlds are numbered 0 to {len(whole) - 1}, got {worlds}")
+    shape = (len(chosen), *whole.shape[1:])
+    try:
+        whole[chosen] = np.broadcast_to(values, shape)
+    except ValueError as error:
+        raise ValueError(
+            f"{name}: expected values that broadcast to {shape} [worlds, items...], got {np.shape(values)}"
+        ) from error
+    return chosen

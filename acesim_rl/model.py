@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import warp as wp
 
-from acesim_rl.arrays import allocate, shared
+from acesim_rl.arrays import allocate, shared, write_worlds
 from acesim_rl.mjcf import check_supported, load
 from acesim_rl.pairs import PAIR_TYPES, CandidatePairs, candidate_pairs
 
@@ -346,14 +346,7 @@ class Parameters:
                 f"{self.model.name}: '{name}' is shared by all worlds; name it in per_world when the model is made "
                 f"(per world now: {', '.join(self.values) or 'none'})"
             )
-        chosen = np.arange(self.nworld) if worlds is None else np.asarray(worlds)
-        try:
-            self.values[name][chosen] = values
-        except (ValueError, IndexError) as error:
-            raise ValueError(
-                f"{self.model.name}: '{name}': expected values that broadcast to {self.values[name][chosen].shape} "
-                f"[worlds, items...], got {np.shape(values)}"
-            ) from error
+        chosen = write_worlds(self.values[name], values, worlds, f"{self.model.name}: '{name}'")
         self.model.write(self.data, name, self.values[name])
         if name in _DERIVED_FROM:
             self._derive(chosen)

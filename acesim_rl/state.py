@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import warp as wp
 
-from acesim_rl.arrays import allocate, vec10
+from acesim_rl.arrays import allocate, vec10, write_worlds
 from acesim_rl.model import Model, ModelData
 
 __all__ = ["State", "StateData"]
@@ -75,7 +75,7 @@ QUATERNIONS = ("xquat",)
 
 
 class State:
-    """Reads and writes the arrays of one group as numpy arrays, world first."""
+    """Reads and writes the arrays of one group as numpy arrays, world first; some worlds by their numbers or a mask."""
 
     def __init__(self, model: Model, constants: ModelData, nworld: int, device: wp.Device):
         self.model, self.constants, self.nworld, self.device = model, constants, nworld, device
@@ -121,22 +121,17 @@ class State:
         """
         array = self._array(name)
         whole = self.get(name)
-        chosen = slice(None) if worlds is None else np.asarray(worlds)
-        try:
-            whole[chosen] = values
-        except (ValueError, IndexError) as error:
-            raise ValueError(
-                f"state field '{name}': expected values that broadcast to {whole[chosen].shape} "
-                f"[worlds, items...], got {np.shape(values)}"
-            ) from error
+        write_worlds(whole, values, worlds, f"state field '{name}'")
         if name in QUATERNIONS:
             whole = whole[..., [1, 2, 3, 0]]
         array.assign(np.ascontiguousarray(np.moveaxis(whole, 0, array.ndim - 1)))
 
     def reset(self, worlds: Sequence[int] | None = None) -> None:
         """Put worlds into the model's initial state, as mj_resetData does."""
-        chosen = slice(None) if worlds is None else np.asarray(worlds)
-        self.set("qpos", self.constants.qpos0.numpy().T[chosen], worlds)
+        qpos = self.get("qpos")
+        chosen = write_worlds(qpos, 0.0, worlds, "reset")
+        qpos[chosen] = self.constants.qpos0.numpy().T[chosen]
+        self.set("qpos", qpos)
         for name in ("qvel", "qacc", "ctrl", "time"):
             self.set(name, 0.0, worlds)
         if worlds is None:

@@ -11,7 +11,7 @@ __all__ = ["default_config"]
 _DEVICES: dict[str, dict[str, Any]] = {
     "cpu": {
         "num_envs": 128,
-        "total_steps": 1_500_000,
+        "total_steps": 2_000_000,
         "horizon": 64,
         "minibatches": 8,
         "target_kl": 0.02,

@@ -1,6 +1,5 @@
 """Our step against MuJoCo's, state by state along trajectories of MuJoCo's own."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import mujoco
@@ -104,7 +103,6 @@ def assert_matches(
     contacts: bool | None = None,
     rows: bool | None = None,
     seed: int = 0,
-    change: Callable[[mujoco.MjModel], None] | None = None,
 ) -> Reference:
     """Compare a model with MuJoCo over `runs` times `steps` states.
 
@@ -114,7 +112,6 @@ def assert_matches(
         smooth: largest relative error of the SMOOTH fields.
         constrained: largest relative error of the fields that contacts and limits act on.
         contacts, rows: whether the states must have contacts, or constraint rows, for the test to mean anything.
-        change: what to do to MuJoCo's model only, before it runs.
     """
     model = source if isinstance(source, Model) else Model.from_mjcf(source)
     theirs = reference(model.mj, runs=runs, steps=steps, spread=spread, speed=speed, seed=seed)

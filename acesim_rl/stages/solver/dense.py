@@ -8,6 +8,7 @@ everything, and the same text compiles to plain loops.
     ROWS(q, i)      the same, entries past the end left out
     ENTRY(a, q, j)  column j of own row q; on the CPU columns lie together, so that loops over q are vectorized
     AT(v, k)        entry k of a shared-out vector
+    LOAD(p)         *p, of memory that the function does not write
     SUM(x)          x summed over the lanes, in a fixed order
     DOT(sum, q, i, term)    declares sum = the sum of a term over all entries, in a fixed order
 """
@@ -19,6 +20,8 @@ PRELUDE = r"""
     const int NV = {nv}, LANES = {lanes}, K = (NV + LANES - 1) / LANES;
     const unsigned mask = LANES == 32 ? 0xffffffffu : ((1u << (LANES & 31)) - 1u) << (threadIdx.x & 31 & ~(LANES - 1));
     #define UNROLL _Pragma("unroll")
+    #define LOOP _Pragma("unroll 1")
+    #define LOAD(p) __ldg(p)
     #define AT(v, k) __shfl_sync(mask, (v)[(k) / LANES], (k) % LANES, LANES)
     #define LANE_VALUE(x, k) __shfl_sync(mask, (x), (k), LANES)
     #define SUM(x) UNROLL for (int o_ = LANES / 2; o_ > 0; o_ >>= 1) x += __shfl_xor_sync(mask, x, o_, LANES);
@@ -28,6 +31,8 @@ PRELUDE = r"""
 #else
     const int NV = {nv}, LANES = 1, K = (NV + 7) / 8 * 8;  // whole vector registers
     #define UNROLL
+    #define LOOP
+    #define LOAD(p) (*(p))
     #define AT(v, k) (v)[k]
     #define LANE_VALUE(x, k) (x)
     #define SUM(x)
@@ -46,28 +51,36 @@ PRELUDE = r"""
 """
 
 CHOLESKY_SOLVE = r"""
-    // h = L D L^T in place (L below its diagonal of ones; the diagonal keeps 1 / D_kk), then s = h^-1 s
+    // h = L D L^T in place (L below its diagonal of ones and, transposed, above; the diagonal keeps 1 / D_kk),
+    // then s = h^-1 s
     UNROLL for (int k = 0; k < NV; ++k) {
         float column[K];
         OWN_ROWS(q) column[q] = ENTRY(h, q, k);
         const float inverse = 1.f / AT(column, k);
         UNROLL for (int j = k + 1; j < NV; ++j) {
             const float other = AT(column, j) * inverse;
-            OWN_ROWS(q) ENTRY(h, q, j) -= column[q] * other;
+            OWN_ROWS(q) {
+                const float below = ENTRY(h, q, j) - column[q] * other;
+                ENTRY(h, q, j) = ROW_INDEX(q) > k ? below : ROW_INDEX(q) == k ? other : ENTRY(h, q, j);
+            }
         }
-        OWN_ROWS(q) ENTRY(h, q, k) = ROW_INDEX(q) == k ? inverse : column[q] * inverse;
+        OWN_ROWS(q) {
+            const float scaled = ROW_INDEX(q) == k ? inverse : column[q] * inverse;
+            ENTRY(h, q, k) = ROW_INDEX(q) >= k ? scaled : ENTRY(h, q, k);
+        }
     }
     UNROLL for (int k = 0; k < NV; ++k) {
         const float solved = AT(s, k);
         OWN_ROWS(q) s[q] -= ROW_INDEX(q) > k ? ENTRY(h, q, k) * solved : 0.f;
     }
-    UNROLL for (int k = NV - 1; k >= 0; --k) {
-        DOT(below, q, i, i > k ? ENTRY(h, q, k) * s[q] : 0.f)
-        OWN_ROWS(q) s[q] = ROW_INDEX(q) == k ? s[q] * ENTRY(h, q, k) - below : s[q];
+    UNROLL for (int k = 0; k < NV; ++k) OWN_ROWS(q) s[q] *= ROW_INDEX(q) == k ? ENTRY(h, q, k) : 1.f;
+    UNROLL for (int k = NV - 1; k > 0; --k) {
+        const float solved = AT(s, k);
+        OWN_ROWS(q) s[q] -= ROW_INDEX(q) < k ? ENTRY(h, q, k) * solved : 0.f;
     }
 """
 
-_EPILOGUE = "UNROLL AT LANE_VALUE SUM ANY ENTRY MATRIX OWN_ROWS ROW_INDEX ROWS DOT"
+_EPILOGUE = "UNROLL LOOP LOAD AT LANE_VALUE SUM ANY ENTRY MATRIX OWN_ROWS ROW_INDEX ROWS DOT"
 
 
 def lanes_for(nv: int) -> int:

@@ -28,22 +28,22 @@ _SOURCE = r"""
     UNROLL for (int j = 0; j < NV; ++j) {
         const float* row = wp::address(M, j, 0, w);  // symmetric: the lanes read a row side by side
         OWN_ROWS(q) ENTRY(m, q, j) = 0.f;
-        ROWS(q, i) ENTRY(m, q, j) = row[i];
+        ROWS(q, i) ENTRY(m, q, j) = LOAD(row + i);
     }
     // rows go through in chunks: lane l looks after row first + l of a chunk
-    #define CHUNKS for (int first = 0; first < nefc; first += LANES)
+    #define CHUNKS LOOP for (int first = 0; first < nefc; first += LANES)
     #define EACH_ROW(k) for (int k = 0, stop = wp::min(LANES, nefc - first); k < stop; ++k)
     #define OWN (first + lane < nefc)
     #define JACOBIAN_TIMES(v, y) \
         const float* row = wp::address(J, first + k, 0, w); \
-        DOT(y, q, i, row[i] * v[q])
+        DOT(y, q, i, LOAD(row + i) * v[q])
 
     CHUNKS EACH_ROW(k) {
         JACOBIAN_TIMES(x, y)
         if (lane == k) ROW(jar, first + k) = y - ROW(aref, first + k);
     }
     int iteration = 0;
-    for (; iteration < iterations; ++iteration) {
+    LOOP for (; iteration < iterations; ++iteration) {
         float mx[K], g[K], s[K];
         MATRIX(h);
         OWN_ROWS(q) mx[q] = -g0[q];
@@ -64,7 +64,7 @@ _SOURCE = r"""
                     const float* source = wp::address(J, first + k, 0, w);
                     float row[K];
                     OWN_ROWS(q) row[q] = 0.f;
-                    ROWS(q, i) row[q] = source[i];
+                    ROWS(q, i) row[q] = LOAD(source + i);
                     OWN_ROWS(q) g[q] += d * y * row[q];
                     UNROLL for (int j = 0; j < NV; ++j) {
                         const float dj = d * AT(row, j);
@@ -79,50 +79,53 @@ _SOURCE = r"""
 
         OWN_ROWS(q) s[q] = -g[q];
         {CHOLESKY_SOLVE}
-        // exact line search: the root of the derivative slope + a curvature + sum over active rows
-        float ms[K];
-        OWN_ROWS(q) ms[q] = 0.f;
-        UNROLL for (int j = 0; j < NV; ++j) {
-            const float sj = AT(s, j);
-            OWN_ROWS(q) ms[q] += ENTRY(m, q, j) * sj;
-        }
-        DOT(slope, q, i, s[q] * mx[q])
-        DOT(curvature, q, i, s[q] * ms[q])
         CHUNKS EACH_ROW(k) {
             JACOBIAN_TIMES(s, y)
             if (lane == k) ROW(jv, first + k) = y;
         }
-        float a = 0.f, low = 0.f, high = 1e10f;
-        for (int search = 0; search < ls_iterations; ++search) {
-            float first_derivative = 0.f, second_derivative = 0.f;
-            CHUNKS if (OWN) {
-                const float v = ROW(jv, first + lane);
-                const float y = ROW(jar, first + lane) + a * v;
-                if (y < 0.f) {
-                    const float dv = ROW(D, first + lane) * v;
-                    first_derivative += dv * y;
-                    second_derivative += dv * v;
-                }
-            }
-            SUM(first_derivative) SUM(second_derivative)
-            first_derivative += slope + a * curvature;
-            second_derivative += curvature;
-            if (first_derivative < 0.f) low = a; else high = a;
-            float next = a - first_derivative / second_derivative;
-            if (search > 0 && (next <= low || next >= high)) next = high < 1e10f ? 0.5f * (low + high) : next;
-            const float change = wp::abs(next - a);
-            a = next;
-            if (change <= 1e-6f * wp::abs(a)) break;
-        }
-        OWN_ROWS(q) x[q] += a * s[q];
+        // a full step that changes no row's side ends at the minimum
         bool changed = false;
         CHUNKS if (OWN) {
             const float before = ROW(jar, first + lane);
-            const float after = before + a * ROW(jv, first + lane);
-            ROW(jar, first + lane) = after;
-            changed |= (before < 0.f) != (after < 0.f);
+            changed |= (before < 0.f) != (before + ROW(jv, first + lane) < 0.f);
         }
-        if (!ANY(changed) && wp::abs(a - 1.f) < 1e-3f) { ++iteration; break; }
+        const bool last = !ANY(changed);
+        float a = 1.f, low = 0.f, high = 1e10f;
+        if (!last) {
+            // exact line search: the root of the derivative, slope + a curvature + the sum over active rows
+            float ms[K];
+            OWN_ROWS(q) ms[q] = 0.f;
+            UNROLL for (int j = 0; j < NV; ++j) {
+                const float sj = AT(s, j);
+                OWN_ROWS(q) ms[q] += ENTRY(m, q, j) * sj;
+            }
+            DOT(slope, q, i, s[q] * mx[q])
+            DOT(curvature, q, i, s[q] * ms[q])
+            LOOP for (int search = 0; search < ls_iterations; ++search) {
+                float first_derivative = 0.f, second_derivative = 0.f;
+                CHUNKS if (OWN) {
+                    const float v = ROW(jv, first + lane);
+                    const float y = ROW(jar, first + lane) + a * v;
+                    if (y < 0.f) {
+                        const float dv = ROW(D, first + lane) * v;
+                        first_derivative += dv * y;
+                        second_derivative += dv * v;
+                    }
+                }
+                SUM(first_derivative) SUM(second_derivative)
+                first_derivative += slope + a * curvature;
+                second_derivative += curvature;
+                if (first_derivative < 0.f) low = a; else high = a;
+                float next = a - first_derivative / second_derivative;
+                if (next <= low || next >= high) next = high < 1e10f ? 0.5f * (low + high) : next;
+                const float change = wp::abs(next - a);
+                a = next;
+                if (change <= 1e-6f * wp::abs(a)) break;
+            }
+        }
+        OWN_ROWS(q) x[q] += a * s[q];
+        CHUNKS if (OWN) ROW(jar, first + lane) += a * ROW(jv, first + lane);
+        if (last) { ++iteration; break; }
     }
     float force[K];
     OWN_ROWS(q) force[q] = 0.f;
@@ -135,7 +138,7 @@ _SOURCE = r"""
         EACH_ROW(k) {
             const float f = LANE_VALUE(own, k);
             const float* row = wp::address(J, first + k, 0, w);
-            ROWS(q, i) force[q] += row[i] * f;
+            ROWS(q, i) force[q] += LOAD(row + i) * f;
         }
     }
     ROWS(q, i) {

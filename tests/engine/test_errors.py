@@ -1,0 +1,172 @@
+"""What the engine does not simulate, and what is wrong, is said in one clear line."""
+
+import re
+from pathlib import Path
+
+import gymnasium
+import mujoco
+import numpy as np
+import pytest
+
+from acesim_rl import Model, Scene, Simulation
+from acesim_rl.mjcf import UnsupportedError
+
+ASSETS = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
+
+
+def leg(joint="", geom="", body="", option="", flag="", motor="<motor name='motor' joint='hip'/>", world="", extra=""):
+    """A pendulum over a floor, with something added."""
+    return f"""<mujoco><option {option}><flag {flag}/></option><worldbody><geom name='floor' type='plane' size='5 5 .1'/>
+    <body name='leg' pos='0 0 1' {body}><joint name='hip' axis='0 1 0' {joint}/><site name='tip'/>
+    <geom name='shin' type='capsule' fromto='0 0 0 .3 0 0' size='.05' {geom}/></body>{world}</worldbody>
+    <actuator>{motor}</actuator>{extra}</mujoco>"""
+
+
+REFUSED = {
+    "equality 'lock'": [leg(extra="<equality><joint name='lock' joint1='hip'/></equality>")],
+    "tendon 'string'": [leg(extra="<tendon><fixed name='string'><joint joint='hip' coef='1'/></fixed></tendon>")],
+    "pair 'touch'": [leg(extra="<contact><pair name='touch' geom1='floor' geom2='shin'/></contact>")],
+    "flex": [leg(world="<flexcomp name='cloth' type='grid' count='3 3 1' spacing='.1 .1 .1' dim='2' rigid='true'/>")],
+    "joint 'hip'": [
+        leg(joint)
+        for joint in (
+            "frictionloss='1'", "stiffness='1 2'", "damping='1 2'", "stiffness='1' springyield='.1'",
+            "actuatorfrcrange='-1 1'", "actuatorgravcomp='true'",
+        )
+    ],
+    "body 'leg'": [leg(body="gravcomp='1'")],
+    "body 'target'": [leg(world="<body name='target' mocap='true'/>")],
+    "geom 'shin'": [leg(geom=geom) for geom in ("condim='4'", "condim='6'", "surfacevel='1 0 0'", "adhesion='1'")],
+    "geom 'stone'": [
+        leg(world=f"<geom name='stone' type='{kind}' size='.1 .1 .1'/>") for kind in ("box", "ellipsoid", "cylinder")
+    ],
+    "actuator 'motor'": [
+        leg(motor=f"<{kind} name='motor' {text}/>")
+        for kind, text in (
+            ("position", "joint='hip'"), ("velocity", "joint='hip'"), ("damper", "joint='hip' ctrlrange='0 1'"),
+            ("pid", "joint='hip'"), ("cylinder", "joint='hip'"), ("intvelocity", "joint='hip' actrange='-1 1'"),
+            ("general", "joint='hip' dyntype='filter' dynprm='1'"), ("general", "joint='hip' gaintype='affine'"),
+            ("motor", "site='tip'"), ("motor", "jointinparent='hip'"), ("adhesion", "body='leg' ctrlrange='0 1'"),
+            ("motor", "joint='hip' damping='1'"), ("motor", "joint='hip' armature='1'"),
+            ("motor", "joint='hip' delay='.1' nsample='60'"),
+        )
+    ] + [leg(option="actuatorgroupdisable='2'", motor="<motor name='motor' joint='hip' group='2'/>")],
+    "option": [
+        leg(option=option)
+        for option in (
+            "cone='elliptic'", "solver='PGS'", "solver='CG'", "integrator='implicit'", "integrator='implicitfast'",
+            "integrator='discrete'", "density='1'", "viscosity='1'", "wind='1 0 0'", "noslip_iterations='3'",
+        )
+    ] + [
+        leg(flag=f"{flag}='enable'") for flag in ("override", "diagexact", "speculative", "sleep")
+    ] + [
+        leg(flag=f"{flag}='disable'")
+        for flag in ("gravity", "spring", "damper", "clampctrl", "actuation", "autoreset")
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("element, model", [(name, model) for name, models in REFUSED.items() for model in models])
+def test_unsupported(element, model, tmp_path):
+    file = tmp_path / "leg.xml"
+    file.write_text(model)
+    with pytest.raises(UnsupportedError, match=f"leg.xml: {element}.* is not supported; supported: ."):
+        Model.from_mjcf(file)
+
+
+def test_what_a_refusal_names():
+    for model, words in (
+        (REFUSED["geom 'stone'"][0], "type 'box' that can collide.*plane, sphere, capsule"),
+        (leg(motor="<motor site='tip'/>"), "actuator '0': trntype 'site'.*motors on joints"),
+        (leg(option="solver='PGS'"), "XML string: option: solver 'pgs' is not supported; supported: Newton"),
+        (leg(flag="gravity='disable'"), "flag gravity='disable'.*'disable' of constraint, limit, contact"),
+    ):
+        with pytest.raises(UnsupportedError, match=words):
+            Model.from_mjcf(model)
+    with pytest.raises(UnsupportedError, match="no joints"):
+        Model.from_mjcf("<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
+    with pytest.raises(UnsupportedError, match="my robot: option: cone 'elliptic'"):
+        Model.from_mujoco(mujoco.MjModel.from_xml_string(leg(option="cone='elliptic'")), name="my robot")
+
+
+HARMLESS = [
+    leg(extra="<keyframe><key qpos='1'/></keyframe><sensor><jointpos joint='hip'/><touch site='tip'/></sensor>"),
+    leg(extra="<custom><numeric name='a' data='1'/><text name='b' data='c'/></custom>"),
+    leg(world="<camera/><light pos='0 0 3'/><geom type='box' size='.1 .1 .1' contype='0' conaffinity='0'/>"),
+    leg(option="magnetic='1 2 3' actuatorgroupdisable='1'", motor="<motor joint='hip' group='2'/>"),
+    leg(option="o_margin='1' o_solref='.1 1'"),  # only with flag override
+    leg(geom="fluidshape='ellipsoid'"),  # only in a fluid
+    leg(motor="", body="sleep='allowed'"),  # only with flag sleep
+]
+
+
+@pytest.mark.parametrize("model", HARMLESS)
+def test_harmless(model):
+    assert Model.from_mjcf(model).nv == 1
+
+
+def test_gymnasiums_other_files():
+    known = {"humanoid": "solver 'pgs'", "swimmer": "density 4000", "pusher_v5": "geom '18': type 'cylinder'"}
+    for name, words in known.items():
+        with pytest.raises(UnsupportedError, match=f"{name}.xml: .*{words}.*supported: "):
+            Model.from_mjcf(ASSETS / f"{name}.xml")
+
+
+def test_files_and_xml(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no such MJCF file"):
+        Model.from_mjcf(tmp_path / "robot.xml")
+    with pytest.raises(FileNotFoundError, match="robot.xml: no such MJCF file"):
+        Simulation(tmp_path / "robot.xml")
+    for text in ("<mujoco><worldbody>", "<mujoco><worldbody><geom siz='1'/></worldbody></mujoco>", "no xml"):
+        file = tmp_path / "bad.xml"
+        file.write_text(text)
+        with pytest.raises(ValueError, match="bad.xml: not a valid MJCF model: ") as error:
+            Model.from_mjcf(file)
+        assert "\n" not in str(error.value)
+
+
+def test_scenes():
+    with pytest.raises(ValueError, match="unknown robot 'spot'; known: ant, half_cheetah, .*path of an MJCF file"):
+        Scene([("spot", 4)])
+    for count in (0, -3):
+        with pytest.raises(ValueError, match=f"ant: a group needs at least 1 world, got {count}"):
+            Scene([("ant", count)])
+    with pytest.raises(ValueError, match="at least one group"):
+        Scene([])
+    with pytest.raises(ValueError, match="unknown scheduler 'best'"):
+        Simulation(leg(), scheduler="best", device="cpu")
+
+
+def test_per_world_fields():
+    with pytest.raises(
+        ValueError, match="per_world field 'geom_colour' is not a numeric field; there are: .*geom_friction"
+    ):
+        Model.from_mjcf(leg(), per_world=["geom_colour"])
+    for structure in ("geom_condim", "jnt_type", "nq"):
+        with pytest.raises(ValueError, match=f"'{structure}' is not a numeric field"):
+            Model.from_mjcf(leg(), per_world=[structure])
+    group = Simulation(Model.from_mjcf(leg(), per_world=["body_mass"]), 3, device="cpu").groups[0]
+    with pytest.raises(
+        ValueError, match=r"'gravity' is shared by all worlds; .*per_world.*\(per world now: body_mass, "
+    ):
+        group.parameters.set("gravity", (0.0, 0.0, -1.0))
+    with pytest.raises(ValueError, match=r"'body_mass': expected values that broadcast to \(3, 2\) .*, got \(3, 5\)"):
+        group.parameters.set("body_mass", np.ones((3, 5)))
+
+
+def test_state():
+    state = Simulation(leg(), 3, device="cpu").groups[0].state
+    with pytest.raises(KeyError, match="no state field 'pos'; there are: qpos, qvel"):
+        state.get("pos")
+    for values, worlds, shape in (
+        (np.zeros((2, 1)), None, (3, 1)),
+        (np.zeros(4), None, (3, 1)),
+        ([1, 2, 3], [0, 1], (2, 1)),
+    ):
+        words = re.escape(
+            f"'qpos': expected values that broadcast to {shape} [worlds, items...], got {np.shape(values)}"
+        )
+        with pytest.raises(ValueError, match=words):
+            state.set("qpos", values, worlds)
+    with pytest.raises(ValueError, match="3 worlds"):
+        state.set("qpos", 0.0, [3])

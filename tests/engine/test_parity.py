@@ -1,0 +1,64 @@
+"""The six robots against MuJoCo: forward pass and one step from 200 states that random actions reach."""
+
+from functools import cache
+
+import mujoco
+import numpy as np
+import pytest
+from compare import Reference, errors, simulate, step_both
+
+from acesim_rl import Model
+from acesim_rl.scene import ROBOTS, asset_path
+from parity import forward_errors
+from states import reached_states
+
+STATES = 200
+BOUNDS = {  # relative errors: median, worst state
+    "xpos": (1e-6, 2e-6),
+    "M": (1e-6, 2e-6),
+    "qfrc_bias": (2e-6, 2e-5),
+    "qacc": (1e-5, 1e-3),
+    "cfrc_ext": (1e-4, 5e-3),  # float32 through a stiff contact: a depth of 1e-4 m has three digits
+    "contact_dist": (1e-6, 1e-6),
+}
+
+
+@cache
+def robot(name: str):
+    model = Model.from_mjcf(asset_path(name))
+    return model, reached_states(model.mj, STATES)
+
+
+def check(name: str, field: str, error: np.ndarray, median: float, worst: float) -> None:
+    state = int(error.argmax())
+    assert np.median(error) < median, f"{name}: {field}: median error {np.median(error):.1e}, allowed {median:.0e}"
+    assert error[state] < worst, f"{name}: {field} in state {state}: error {error[state]:.1e}, allowed {worst:.0e}"
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_forward_pass(name, any_device):
+    """Contact and row counts are compared inside."""
+    _, states = robot(name)
+    found = forward_errors(name, states, any_device)
+    assert set(found) == set(BOUNDS)
+    for field, error in found.items():
+        check(name, field, error, *BOUNDS[field])
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_one_step(name, any_device):
+    """Runge-Kutta and Euler as the robots' files say, with their time steps."""
+    model, states = robot(name)
+    data = mujoco.MjData(model.mj)
+    rows = []
+    for k in range(STATES):
+        mujoco.mj_resetData(model.mj, data)
+        data.qpos[:], data.qvel[:], data.ctrl[:] = states.qpos[k], states.qvel[k], states.ctrl[k]
+        rows.append(step_both(model.mj, data))
+    fields = {key: np.array([row[key] for row in rows]) for key in ("next qpos", "next qvel")}
+    theirs = Reference(states.qpos, states.qvel, states.ctrl, fields, np.array([row["counts"] for row in rows]))
+    ours, counts = simulate(model, theirs, any_device)
+    np.testing.assert_array_equal(counts, theirs.counts)
+    found = errors(ours, theirs)
+    check(name, "next qpos", found["next qpos"], 1e-6, 2e-5)
+    check(name, "next qvel", found["next qvel"], 1e-6, 1e-3)
