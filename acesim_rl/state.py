@@ -128,12 +128,10 @@ class State:
 
     def reset(self, worlds: Sequence[int] | None = None) -> None:
         """Put worlds into the model's initial state, as mj_resetData does."""
-        qpos = self.get("qpos")
-        chosen = write_worlds(qpos, 0.0, worlds, "reset")
-        qpos[chosen] = self.constants.qpos0.numpy().T[chosen]
-        self.set("qpos", qpos)
-        for name in ("qvel", "qacc", "ctrl", "time"):
-            self.set(name, 0.0, worlds)
+        for name in ("qvel", "qacc", "ctrl", "time", "warning"):
+            self.set(name, 0, worlds)
+        qpos0 = self.constants.qpos0.numpy().T
+        self.set("qpos", qpos0 if worlds is None else qpos0[np.asarray(worlds)], worlds)
         if worlds is None:
             self.set("xquat", (1.0, 0.0, 0.0, 0.0))
 

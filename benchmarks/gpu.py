@@ -21,10 +21,10 @@ PARTS = {
     + ["--json", "{out}/schedulers_ant_h200.json", "--plot", "{out}/schedulers_ant_h200.png"],
     "mix": [str(HERE / "schedulers.py"), "--env", "ant,half_cheetah,hopper,walker2d", "--num-envs", "128,1024,4096"]
     + ["--json", "{out}/schedulers_mix_h200.json", "--plot", "{out}/schedulers_mix_h200.png"],
-    "simulators": [str(HERE / "simulators.py"), "--env", "ant", "--num-envs", "1024,4096,8192"]
+    "simulators": [str(HERE / "simulators.py"), "--env", "ant", "--num-envs", "1024,4096,8192,32768"]
     + ["--json", "{out}/simulators_h200.json", "--plot", "{out}/simulators_h200.png"],
     "train": ["train.py", "--env", "ant", "--scheduler", "ace", "--device", "cuda", "--num-envs", "4096"]
-    + ["--total-steps", "{steps}", "--run-dir", "/tmp/run_ant"],
+    + ["--total-steps", "{steps}", "--run-dir", "{out}/ant"],
 }
 
 
@@ -36,9 +36,9 @@ class Options:
     """Folder for logs and results."""
     parts: str = ",".join(PARTS)
     """Which parts, in order."""
-    steps: int = 100_000_000
+    steps: int = 150_000_000
     """Environment steps of the training run."""
-    limit: int = 200
+    limit: int = 300
     """Seconds that one part may take."""
 
 

@@ -1,11 +1,13 @@
 """Our step against MuJoCo's, state by state along trajectories of MuJoCo's own."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
 from acesim_rl import Model, Simulation
+from acesim_rl.simulation import Group
 
 __all__ = ["SMOOTH", "Reference", "assert_matches", "errors", "reference", "simulate", "step_both"]
 
@@ -67,19 +69,29 @@ def step_both(mj: mujoco.MjModel, data: mujoco.MjData) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-def simulate(model: Model, theirs: Reference, device: str = "cpu") -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Our fields and counts in the same states, one world each."""
-    simulation = Simulation(model, len(theirs.qpos), device=device, scheduler="serial")
+def simulate(
+    model: Model, parts: list[Reference], device: str = "cpu", change: Callable[[Group], None] | None = None
+) -> tuple[list[dict[str, np.ndarray]], list[np.ndarray]]:
+    """Our fields and counts in the states of each part, one world a state; `change` is done to the group at first."""
+    sizes = [len(part.qpos) for part in parts]
+    simulation = Simulation(model, sum(sizes), device=device, scheduler="serial")
     group = simulation.groups[0]
+    if change:
+        change(group)
     for key in ("qpos", "qvel", "ctrl"):
-        group.state.set(key, getattr(theirs, key))
+        group.state.set(key, np.concatenate([getattr(part, key) for part in parts]))
     simulation.forward()
     simulation.run("forces", group.emit_rne_post_constraint)
     ours = {key: group.state.get(key) for key in FORWARD}
     counts = np.hstack([group.state.get("ncon"), group.state.get("nefc")])
     group.state.set("qacc", 0.0)
     simulation.step()
-    return ours | {f"next {key}": group.state.get(key) for key in ("qpos", "qvel")}, counts
+    ours |= {f"next {key}": group.state.get(key) for key in ("qpos", "qvel")}
+    cuts = np.cumsum(sizes)[:-1]
+    fields = [
+        dict(zip(ours, values, strict=True)) for values in zip(*(np.split(v, cuts) for v in ours.values()), strict=True)
+    ]
+    return fields, np.split(counts, cuts)
 
 
 def errors(ours: dict[str, np.ndarray], theirs: Reference) -> dict[str, np.ndarray]:
@@ -115,7 +127,7 @@ def assert_matches(
     """
     model = source if isinstance(source, Model) else Model.from_mjcf(source)
     theirs = reference(model.mj, runs=runs, steps=steps, spread=spread, speed=speed, seed=seed)
-    ours, counts = simulate(model, theirs)
+    (ours,), (counts,) = simulate(model, [theirs])
     wrong = np.flatnonzero((counts != theirs.counts).any(axis=1))
     assert not len(wrong), (
         f"state {wrong[0]}: {counts[wrong[0]]} contacts and rows, MuJoCo has {theirs.counts[wrong[0]]} "

@@ -232,8 +232,9 @@ def test_margin_and_gap(first, second):
 
 ONE = (
     "condim='1'", "friction='.3'", "friction='2'", "priority='1' friction='.2' solref='.04 1'", "solmix='3'",
-    "solmix='0'", "solref='.05 .5'", "solref='-1000 -20'", "solref='.001 1'", "solimp='.5 .99 .01 .3 3'", "solimp='.8 .9 .003 .7 1'",
-    "solimp='.8 .9 .003 .7 1.5'", "solimp='.95 .5 .01'", "solimp='.5 .95 0'", "solimp='.9 .9 .001'",
+    "solmix='0'", "solref='.05 .5'", "solref='-1000 -20'", "solref='.001 1'", "solimp='.5 .99 .01 .3 3'",
+    "solimp='.8 .9 .003 .7 1'", "solimp='.8 .9 .003 .7 1.5'", "solimp='.95 .5 .01'", "solimp='.5 .95 0'",
+    "solimp='.9 .9 .001'",
     "solimp='.5 .9 .01 0 2'",
 )  # fmt: skip
 OTHER = (

@@ -57,7 +57,7 @@ def test_one_step(name, any_device):
         rows.append(step_both(model.mj, data))
     fields = {key: np.array([row[key] for row in rows]) for key in ("next qpos", "next qvel")}
     theirs = Reference(states.qpos, states.qvel, states.ctrl, fields, np.array([row["counts"] for row in rows]))
-    ours, counts = simulate(model, theirs, any_device)
+    (ours,), (counts,) = simulate(model, [theirs], any_device)
     np.testing.assert_array_equal(counts, theirs.counts)
     found = errors(ours, theirs)
     check(name, "next qpos", found["next qpos"], 1e-6, 2e-5)

@@ -228,7 +228,8 @@ def test_timeline(any_device, tmp_path):
             scheduler.run("key", lambda b=buffers: operations(b, program))
         scheduler.timeline.stop()
         events = json.loads(scheduler.timeline.save(tmp_path / "trace.json").read_text())["traceEvents"]
-        assert sorted(e["name"] for e in events) == (["copy0"] * 2 + ["total1"] * 2)[: len(events)]
+        names = [e["name"] for e in events]  # on CUDA the second run of `ace-sw` is one graph
+        assert set(names) == {"copy0", "total1"} and names.count("copy0") == names.count("total1")
         assert all(e["dur"] >= 0 for e in events)
 
 

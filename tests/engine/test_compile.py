@@ -1,0 +1,38 @@
+"""Every kernel compiles for an H200 (sm_90), also on a machine without a GPU."""
+
+import importlib
+import time
+
+import pytest
+import warp as wp
+
+from acesim_rl import Model, stages
+from acesim_rl.envs import registration, tasks
+from acesim_rl.scene import ROBOTS, asset_path
+from acesim_rl.stage import BLOCK_DIM, Stage
+
+
+def all_stages() -> list[Stage]:
+    """The physics, the solvers for the robots' numbers of dofs, and the tasks' stages."""
+    found = list(stages.GENERIC)
+    for nv in sorted({Model.from_mjcf(asset_path(name)).nv for name in ROBOTS}):
+        found += [stages.newton(nv), stages.euler_damping(nv)]
+    for name in tasks():
+        task = importlib.import_module(f"acesim_rl.envs.{name}")
+        found += [value for value in vars(task).values() if isinstance(value, Stage)]
+    return list(dict.fromkeys(found))
+
+
+def test_kernels_compile_for_sm_90(tmp_path, capsys):
+    kernels = [stage.kernel_for(cpu=False) for stage in all_stages()]
+    seconds = {}
+    for module in dict.fromkeys(kernel.module for kernel in kernels):
+        module.options["block_dim"] = BLOCK_DIM
+        start = time.perf_counter()
+        wp.compile_aot_module(module, arch=90, module_dir=tmp_path, use_ptx=False)
+        seconds[module.name] = time.perf_counter() - start
+    assert len(list(tmp_path.glob("*.cubin"))) == len(seconds)
+    with capsys.disabled():
+        print("\nsm_90, seconds:", ", ".join(f"{name} {value:.1f}" for name, value in seconds.items()))
+    ant = sum(seconds[name] for name in seconds if name in ("acesim_rl.stages.cuda", "acesim_rl.solver.nv14.cuda"))
+    assert ant < 60.0
