@@ -64,9 +64,9 @@ class Stage:
     def _make_kernel(self, cpu: bool) -> wp.Kernel:
         # Structs come packed, as arrays of one: see scheduler.Packed.
         arguments = self.arguments()
-        passed = ", ".join(arguments)
         structs = [name for name, kind in arguments.items() if isinstance(kind, Struct)]
-        unpack = "".join(f"    {name} = {name}_packed[0]\n" for name in structs)
+        unpack = "".join(f"    {name}_ = {name}[0]\n" for name in structs)
+        passed = ", ".join(f"{name}_" if name in structs else name for name in arguments)
         item = "" if self.over == "world" else "item0 + i, "
         lane = ", 0" if self.lanes else ""
         call = f"function({passed}, {item}world0 + w{lane})\n"
@@ -80,14 +80,13 @@ class Stage:
         elif self.over == "branch":
             body = (
                 "    i, w = wp.tid()\n"
-                "    for k in range(m.branch_start[item0 + i], m.branch_start[item0 + i + 1]):\n"
-                f"        function({passed}, m.branch_body[k], world0 + w)\n"
+                "    for k in range(m_.branch_start[item0 + i], m_.branch_start[item0 + i + 1]):\n"
+                f"        function({passed}, m_.branch_body[k], world0 + w)\n"
             )
         else:
             body = f"    i, w = wp.tid()\n    {call}"
         types = {f"type_{n}": wp.array(dtype=kind) if n in structs else kind for n, kind in arguments.items()}
-        parameters = [f"{name}_packed" if name in structs else name for name in arguments]
-        signature = "".join(f"{p}: type_{name}, " for p, name in zip(parameters, arguments, strict=True))
+        signature = "".join(f"{name}: type_{name}, " for name in arguments)
         source = f"def {self.name}({signature}item0: int, items: int, world0: int, worlds: int):\n{unpack}{body}"
         module = f"{self.module}.{'cpu' if cpu else 'cuda'}"
         file = f"<{module}.{self.name}>"

@@ -88,10 +88,8 @@ def simulate(
     simulation.step()
     ours |= {f"next {key}": group.state.get(key) for key in ("qpos", "qvel")}
     cuts = np.cumsum(sizes)[:-1]
-    fields = [
-        dict(zip(ours, values, strict=True)) for values in zip(*(np.split(v, cuts) for v in ours.values()), strict=True)
-    ]
-    return fields, np.split(counts, cuts)
+    split = {key: np.split(values, cuts) for key, values in ours.items()}
+    return [{key: split[key][k] for key in split} for k in range(len(parts))], np.split(counts, cuts)
 
 
 def errors(ours: dict[str, np.ndarray], theirs: Reference) -> dict[str, np.ndarray]:

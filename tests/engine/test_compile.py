@@ -3,11 +3,10 @@
 import importlib
 import time
 
-import pytest
 import warp as wp
 
 from acesim_rl import Model, stages
-from acesim_rl.envs import registration, tasks
+from acesim_rl.envs import tasks
 from acesim_rl.scene import ROBOTS, asset_path
 from acesim_rl.stage import BLOCK_DIM, Stage
 

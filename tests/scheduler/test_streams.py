@@ -23,8 +23,9 @@ class NotingStream:
 
     waits = 0
 
-    def __init__(self, device):
+    def __init__(self, device, is_capturing=False):
         self.before: set[int] = set()
+        self.is_capturing = is_capturing
 
     def record_event(self, event):
         event.before = frozenset(self.before)
@@ -41,9 +42,9 @@ def _noting():
         yield
 
 
-def issue(trace, width):
+def issue(trace, width, is_capturing=False):
     """What each operation is ordered after, what the origin stream is ordered after, and the waits that it took."""
-    origin = NotingStream(None)
+    origin = NotingStream(None, is_capturing)
     streams = ace_cuda.Streams(None, width, Timeline())
     NotingStream.waits = 0
     streams.fork(origin)
@@ -77,11 +78,12 @@ def test_every_dependency_is_kept_and_all_is_joined(program, width):
     assert joined == set(range(len(trace.nodes)))
 
 
-@given(program=PROGRAM)
+@given(program=PROGRAM, capturing=st.booleans())
 @settings(max_examples=30, deadline=None)
-def test_with_streams_to_spare_nothing_else_is_ordered(program):
+def test_with_streams_to_spare_nothing_else_is_ordered(program, capturing):
+    """While capturing there are always streams to spare: more are made."""
     trace = traced(program)
-    before, _, _ = issue(trace, len(trace.nodes))
+    before, _, _ = issue(trace, 1 if capturing else len(trace.nodes), capturing)
     ancestors: list[set[int]] = []
     for node in trace.nodes:
         ancestors.append(set().union(*({d.index} | ancestors[d.index] for d in node.dependencies)))

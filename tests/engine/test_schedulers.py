@@ -1,0 +1,98 @@
+"""The same bits under every scheduler, and what the scheduler believes of the physics stages is true."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import warp as wp
+
+from acesim_rl import Model, Scene, Simulation
+from acesim_rl.model import ModelData
+from acesim_rl.scene import ROBOTS
+from acesim_rl.scheduler import AccessViolation, accesses, check
+from acesim_rl.stage import stage
+from acesim_rl.state import StateData
+
+SCENES = {"ants": (("ant", 64),), "mix": (("ant", 64), ("hopper", 40), ("half_cheetah", 96))}
+
+
+@cache
+def final_bits(scene: str, device: str, scheduler: str, run: int = 0) -> dict[str, bytes]:
+    """Every array of every group after 200 steps under random controls."""
+    options = {"workers": 2} if scheduler == "ace-sw" and device == "cpu" else {}
+    simulation = Simulation(Scene(SCENES[scene]), device=device, scheduler=scheduler, **options)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        for group in simulation.groups:
+            group.state.set("ctrl", rng.uniform(-1.0, 1.0, (group.nworld, group.model.nu)))
+        simulation.step(4)
+    assert all(group.state.get("ncon").any() for group in simulation.groups)
+    return {f"{g.name}.{name}": g.state.get(name).tobytes() for g in simulation.groups for name in StateData.vars}
+
+
+def others(device: str) -> list[str]:
+    return ["ace-sw", "ace", *(["graph"] if device == "cuda" else [])]
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_same_bits_under_every_scheduler(scene, any_device):
+    expected = final_bits(scene, any_device, "serial")
+    for scheduler in others(any_device):
+        found = final_bits(scene, any_device, scheduler)
+        assert [name for name in expected if found[name] != expected[name]] == [], scheduler
+
+
+@pytest.mark.parametrize("scheduler", ["serial", "ace-sw"])
+def test_same_bits_in_every_run(scheduler, any_device):
+    assert final_bits("ants", any_device, scheduler, run=1) == final_bits("ants", any_device, scheduler)
+
+
+def test_more_worlds_give_the_same_bits(any_device):
+    """A world's numbers do not depend on how many others there are, or on how they are tiled."""
+    few, many = Simulation("hopper", 3, device=any_device), Simulation("hopper", 100, device=any_device)
+    for simulation in (few, many):
+        qvel = np.random.default_rng(0).normal(size=(100, 6))[: simulation.groups[0].nworld]
+        simulation.groups[0].state.set("qvel", qvel)
+        simulation.step(30)
+    for name in ("qpos", "qvel", "efc_force", "xquat"):
+        np.testing.assert_array_equal(few.groups[0].state.get(name), many.groups[0].state.get(name)[:3])
+
+
+BUSY = Model.from_mjcf("""<mujoco><worldbody><geom type='plane' size='5 5 .1'/>
+<body pos='0 0 .1'><joint type='slide'/><joint type='ball' range='0 3' damping='.1' stiffness='1'/><geom size='.1'/>
+<body pos='.2 0 0'><joint name='j' axis='0 1 0' range='-3 3'/><geom type='capsule' size='.1 .1'/></body></body>
+<body pos='.35 0 .1'><joint type='slide'/><geom type='capsule' size='.1 .1'/></body>
+<body pos='.1 .15 .1'><joint type='slide'/><geom size='.1' condim='1'/></body></worldbody>
+<actuator><motor joint='j'/></actuator></mujoco>""", per_world=["body_mass", "timestep"])  # fmt: skip
+"""Every stage has something to do: all pair types, limits, damping taken implicitly, several trees."""
+
+
+@pytest.mark.parametrize("robot", [*ROBOTS, BUSY], ids=lambda robot: robot if isinstance(robot, str) else "busy")
+def test_stages_touch_what_the_scheduler_thinks(robot):
+    group = Simulation(robot, 3, device="cpu", scheduler="serial").groups[0]
+    rng = np.random.default_rng(0)
+    qpos = group.state.get("qpos") + rng.uniform(-0.05, 0.05, (3, group.model.nq))
+    group.state.set("qpos", qpos)
+    group.state.set("qvel", rng.normal(size=(3, group.model.nv)))
+    group.state.set("ctrl", 0.5)
+    group.state.set("qvel", np.nan, [1])  # this world is reset on the way
+    operations = [*group.emit_step(), *group.emit_rne_post_constraint()]
+    assert check(operations) == len(operations)
+    assert group.state.get("warning")[:, 1].tolist() == [0, 1, 0]
+    if robot is BUSY:
+        assert group.state.get("nefc").min() > 8
+
+
+def test_a_planted_access_is_caught():
+    @accesses(reads=(), writes=("qvel",))  # it also reads qacc
+    @wp.func_native("wp::address(qvel, 0, w)[0] = wp::address(qacc, 0, w)[0];")
+    def liar(qacc: wp.array2d[float], qvel: wp.array2d[float], w: int): ...
+
+    @stage("world", module="tests.liar")
+    def lie(m: ModelData, d: StateData, w: int):
+        liar(d.qacc, d.qvel, w)
+
+    group = Simulation("hopper", 3, device="cpu", scheduler="serial").groups[0]
+    group.state.set("qacc", 1.0)
+    with pytest.raises(AccessViolation, match=r"'hopper\.lie' read 'd\.qacc' without declaring it.* in 'd\.qvel'"):
+        check(group.operations(lie))
