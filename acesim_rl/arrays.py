@@ -1,11 +1,12 @@
 """Where the world axis lies in memory: the one place that knows."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import warp as wp
 
-__all__ = ["allocate", "shared", "vec10", "write_worlds"]
+__all__ = ["allocate", "shared", "struct_fields", "vec10", "write_worlds"]
 
 vec10 = wp.types.vector(length=10, dtype=float)
 """A spatial inertia as MuJoCo keeps it: xx yy zz xy xz yz of the inertia, mass times centre (3), mass."""
@@ -34,8 +35,8 @@ def allocate(
 
 def shared(values: np.ndarray, nworld: int, dtype, device: wp.Device) -> wp.array:
     """Values [items] read as [item, world], the same for every world: the world axis has stride 0."""
-    base = wp.array(np.ascontiguousarray(values), dtype=dtype, device=device)
-    view = wp.array(
+    base: Any = wp.array(np.ascontiguousarray(values), dtype=dtype, device=device)
+    view: Any = wp.array(
         ptr=base.ptr,
         dtype=dtype,
         shape=(base.shape[0], nworld),
@@ -65,3 +66,8 @@ def write_worlds(whole: np.ndarray, values, worlds: Sequence[int] | None, name: 
             f"{name}: expected values that broadcast to {shape} [worlds, items...], got {np.shape(values)}"
         ) from error
     return chosen
+
+
+def struct_fields(struct: Any) -> dict[str, Any]:
+    """The fields of a `wp.struct`, by name; each has a `type`."""
+    return struct.vars

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import warp as wp
 
-from acesim_rl.arrays import allocate, shared, write_worlds
+from acesim_rl.arrays import allocate, shared, struct_fields, write_worlds
 from acesim_rl.mjcf import check_supported, load
 from acesim_rl.pairs import PAIR_TYPES, CandidatePairs, candidate_pairs
 
@@ -110,7 +110,7 @@ class ModelData:
 
 
 def _numeric_fields() -> dict[str, type]:
-    return {n: v.type.dtype for n, v in ModelData.vars.items() if getattr(v.type, "ndim", 0) == 2}
+    return {n: v.type.dtype for n, v in struct_fields(ModelData).items() if getattr(v.type, "ndim", 0) == 2}
 
 
 NUMERIC_FIELDS = tuple(_numeric_fields())
@@ -248,7 +248,7 @@ class Model:
         mj, data = self.mj, ModelData()
         structure = self._structure()
         dtypes = _numeric_fields()
-        for name, var in ModelData.vars.items():
+        for name, var in struct_fields(ModelData).items():
             if name in dtypes:
                 values = self.numbers(name)
                 if name in self.per_world:
@@ -279,7 +279,7 @@ class Model:
             last[b] = mj.body_dofadr[b] + mj.body_dofnum[b] - 1 if mj.body_dofnum[b] else last[mj.body_parentid[b]]
         for b in range(mj.nbody - 1, 0, -1):
             subtree[mj.body_parentid[b]] += subtree[b]
-        acting = [[] for _ in range(mj.nv)]
+        acting: list[list[tuple[int, int]]] = [[] for _ in range(mj.nv)]
         for u in range(mj.nu):
             joint = mj.actuator_trnid[u, 0]
             width = {0: 6, 1: 3}.get(int(mj.jnt_type[joint]), 1)

@@ -40,7 +40,7 @@ class CandidatePairs:
 def candidate_pairs(mj: mujoco.MjModel) -> CandidatePairs:
     """All pairs that pass the contype/conaffinity, same-body, parent-child and exclude filters."""
     excluded = set(mj.exclude_signature.tolist())
-    found = {name: [] for name in PAIR_TYPES}
+    found: dict[str, list[tuple[int, int]]] = {name: [] for name in PAIR_TYPES}
     by_types = {(a, b): name for name, (a, b, _) in PAIR_TYPES.items()}
     for i in range(mj.ngeom):
         for j in range(i + 1, mj.ngeom):

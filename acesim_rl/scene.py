@@ -1,6 +1,6 @@
 """Scenes: which robots are stepped together, and how many of each."""
 
-import importlib.util
+import importlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -32,8 +32,8 @@ def asset_path(name: str) -> Path:
     robot = robot_name(name)
     if robot is None:
         raise ValueError(f"unknown robot '{name}'; known: {', '.join(ROBOTS)}, or give the path of an MJCF file")
-    home = importlib.util.find_spec("gymnasium").origin
-    return Path(home).parent / "envs" / "mujoco" / "assets" / ROBOTS[robot]
+    home = Path(importlib.import_module("gymnasium").__file__ or "").parent
+    return home / "envs" / "mujoco" / "assets" / ROBOTS[robot]
 
 
 class Scene:

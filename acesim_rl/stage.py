@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import warp as wp
 from warp._src.codegen import Struct
@@ -85,13 +86,15 @@ class Stage:
             )
         else:
             body = f"    i, w = wp.tid()\n    {call}"
-        types = {f"type_{n}": wp.array(dtype=kind) if n in structs else kind for n, kind in arguments.items()}
+        types: dict[str, Any] = {
+            f"type_{n}": wp.array(dtype=kind) if n in structs else kind for n, kind in arguments.items()
+        }
         signature = "".join(f"{name}: type_{name}, " for name in arguments)
         source = f"def {self.name}({signature}item0: int, items: int, world0: int, worlds: int):\n{unpack}{body}"
         module = f"{self.module}.{'cpu' if cpu else 'cuda'}"
         file = f"<{module}.{self.name}>"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-        namespace = {"wp": wp, "function": self.function, **types}
+        namespace: dict[str, Any] = {"wp": wp, "function": self.function, **types}
         exec(compile(source, file, "exec"), namespace)
         return wp.kernel(namespace[self.name], name=self.name, module=wp.get_module(module), enable_backward=False)
 
@@ -110,7 +113,7 @@ def load(stages: Iterable[Stage], device: wp.Device) -> None:
     kernels = [stage.kernel(device) for stage in stages]  # all of them exist before a module is compiled
     for module in dict.fromkeys(kernel.module for kernel in kernels):
         start = time.perf_counter()
-        cached = (Path(wp.config.kernel_cache_dir) / module.get_module_identifier(block_dim)).exists()
+        cached = (Path(str(wp.config.kernel_cache_dir)) / module.get_module_identifier(block_dim)).exists()
         if not cached:
             print(f"compiling {module.name} for {device} ...", end=" ", flush=True, file=sys.stderr)
         module.load(device, block_dim)
@@ -131,7 +134,7 @@ def stage(over: str, *, module: str | None = None, lanes: int | None = None) -> 
         home = module or function.__module__
         if home.startswith("acesim_rl.stages"):
             home = "acesim_rl.stages"
-        made = function if isinstance(function, wp.Function) else wp.func(function)
+        made: Any = function if isinstance(function, wp.Function) else wp.func(function)
         made.__doc__ = inspect.getdoc(function)
         return Stage(made, over, module or home, lanes)
 

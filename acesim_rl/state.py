@@ -1,11 +1,12 @@
 """The state of one group: arrays indexed [item, world], and reading and writing them in MuJoCo's layout."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import warp as wp
 
-from acesim_rl.arrays import allocate, vec10, write_worlds
+from acesim_rl.arrays import allocate, struct_fields, vec10, write_worlds
 from acesim_rl.model import Model, ModelData
 
 __all__ = ["State", "StateData"]
@@ -71,6 +72,8 @@ class StateData:
     warning: wp.array2d[int]  # [4] resets for a bad qpos, qvel, qacc; steps with bad controls
 
 
+FIELDS: dict[str, Any] = struct_fields(StateData)
+"""All fields, by name."""
 QUATERNIONS = ("xquat",)
 
 
@@ -79,7 +82,7 @@ class State:
 
     def __init__(self, model: Model, constants: ModelData, nworld: int, device: wp.Device):
         self.model, self.constants, self.nworld, self.device = model, constants, nworld, device
-        self.data = StateData()
+        self.data: Any = StateData()
         rows = model.nrow
         sizes = {
             "qpos": model.nq,
@@ -99,9 +102,9 @@ class State:
         }
         body = ("xpos", "xquat", "xipos", "subtree_com", "cinert", "crb", "cvel", "cacc", "cfrc", "cfrc_ext")
         sizes |= dict.fromkeys(body, model.nbody)
-        sizes |= dict.fromkeys((n for n in StateData.vars if n.startswith("efc_") and n != "efc_J"), rows)
-        sizes |= dict.fromkeys((n for n in StateData.vars if n.startswith("contact_")), model.nslot)
-        for name, var in StateData.vars.items():
+        sizes |= dict.fromkeys((n for n in FIELDS if n.startswith("efc_") and n != "efc_J"), rows)
+        sizes |= dict.fromkeys((n for n in FIELDS if n.startswith("contact_")), model.nslot)
+        for name, var in FIELDS.items():
             size = sizes.get(name, model.nv)
             by_world = name == "M" or name.startswith("efc_")
             setattr(self.data, name, allocate(size, nworld, var.type.dtype, device, by_world=by_world))
@@ -109,7 +112,8 @@ class State:
 
     def get(self, name: str) -> np.ndarray:
         """A copy of a field, shape [nworld, items...]; quaternions as w, x, y, z."""
-        values = np.moveaxis(self._array(name).numpy(), self._array(name).ndim - 1, 0)
+        array = self._array(name)
+        values = np.moveaxis(array.numpy(), array.ndim - 1, 0)
         if name in QUATERNIONS:
             values = values[..., [3, 0, 1, 2]]
         return np.array(values)
@@ -135,7 +139,7 @@ class State:
         if worlds is None:
             self.set("xquat", (1.0, 0.0, 0.0, 0.0))
 
-    def _array(self, name: str) -> wp.array:
-        if name not in StateData.vars:
-            raise KeyError(f"no state field '{name}'; there are: {', '.join(StateData.vars)}")
+    def _array(self, name: str) -> Any:
+        if name not in FIELDS:
+            raise KeyError(f"no state field '{name}'; there are: {', '.join(FIELDS)}")
         return getattr(self.data, name)

@@ -13,19 +13,20 @@ from pathlib import Path
 
 import tyro
 
-HERE = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parent.parent
 PARTS = {
-    "tests": ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", "-k", "cuda", "--maxfail=20"],
-    "parity": [str(HERE / "parity.py"), "--json", "{out}/parity_h200.json"],
-    "schedulers": [str(HERE / "schedulers.py"), "--env", "ant", "--num-envs", "1024,4096,8192"]
-    + ["--json", "{out}/schedulers_ant_h200.json", "--plot", "{out}/schedulers_ant_h200.png"],
-    "mix": [str(HERE / "schedulers.py"), "--env", "ant,half_cheetah,hopper,walker2d", "--num-envs", "128,1024,4096"]
-    + ["--json", "{out}/schedulers_mix_h200.json", "--plot", "{out}/schedulers_mix_h200.png"],
-    "simulators": [str(HERE / "simulators.py"), "--env", "ant", "--num-envs", "1024,4096,8192,32768"]
-    + ["--json", "{out}/simulators_h200.json", "--plot", "{out}/simulators_h200.png"],
-    "train": ["train.py", "--env", "ant", "--scheduler", "ace", "--device", "cuda", "--num-envs", "4096"]
-    + ["--total-steps", "{steps}", "--run-dir", "{out}/ant"],
+    "tests": "-m pytest -q -p no:cacheprovider tests -k cuda --maxfail=20",
+    "parity": "benchmarks/parity.py --json {out}/parity_h200.json",
+    "schedulers": "benchmarks/schedulers.py --env ant --num-envs 1024,4096,8192"
+    " --json {out}/schedulers_ant_h200.json --plot {out}/schedulers_ant_h200.png",
+    "mix": "benchmarks/schedulers.py --env ant,half_cheetah,hopper,walker2d --num-envs 128,1024,4096"
+    " --json {out}/schedulers_mix_h200.json --plot {out}/schedulers_mix_h200.png",
+    "simulators": "benchmarks/simulators.py --env ant --num-envs 1024,4096,8192,32768"
+    " --json {out}/simulators_h200.json --plot {out}/simulators_h200.png",
+    "train": "train.py --env ant --scheduler ace --device cuda --num-envs 4096"
+    " --total-steps {steps} --run-dir {out}/ant",
 }
+"""Arguments of Python, run in the checkout."""
 
 
 @dataclass
@@ -45,13 +46,13 @@ class Options:
 def main(options: Options) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     for part in options.parts.split(","):
-        words = [word.format(out=options.out, steps=options.steps) for word in PARTS[part]]
+        words = PARTS[part].format(out=options.out, steps=options.steps).split()
         start = time.time()
         with (options.out / f"{part}.log").open("w") as log:
             try:
                 command = ["timeout", "-s", "INT", str(options.limit), sys.executable, *words]
                 code = subprocess.run(
-                    command, stdout=log, stderr=subprocess.STDOUT, cwd=HERE.parent, env=os.environ
+                    command, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, env=os.environ
                 ).returncode
             except OSError as error:
                 code = error

@@ -125,7 +125,7 @@ def drift(robot: str, runs: int, steps: int = 50, device: str | None = None) -> 
 
 
 def steps_within(distance: np.ndarray, bound: float = 1e-3) -> np.ndarray:
-    """Steps that each run stays within a bound of the other, from their distances [steps, runs]; all if it always does."""
+    """Steps that each run stays within a bound of the other, from their distances [steps, runs]."""
     left = distance > bound
     return np.where(left.any(axis=0), left.argmax(axis=0), len(distance))
 

@@ -212,7 +212,8 @@ def find_mjcf(name: str | Path) -> str:
         return text
     own = Path(text).expanduser()
     shipped = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / text
-    for path in (own, shipped):
+    places = dict.fromkeys((own, shipped))
+    for path in places:
         if path.is_file():
             return str(path)
-    raise FileNotFoundError(f"no MJCF file {text!r}: looked for {own} and {shipped}")
+    raise FileNotFoundError(f"no MJCF file {text!r}: looked for {' and '.join(map(str, places))}")

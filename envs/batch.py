@@ -146,7 +146,7 @@ class BatchEnv:
         """Operations that observe the state as it is."""
         yield from self._operations(self.task.observe, self._next)
 
-    def _operations(self, stage, t: TaskData) -> Iterator[Operation]:
+    def _operations(self, stage, t: TaskData) -> list[Operation]:
         return self.group.operations(stage, t, self.task.parameters)
 
     def _run(self, name: str, emit) -> None:

@@ -76,7 +76,7 @@ class Packed:
 
     def __init__(self, struct: StructInstance, device: Any):
         self.struct = struct
-        self.array = wp.array([struct], dtype=struct._cls, device=device)
+        self.array: wp.array = wp.array([struct], dtype=struct._cls, device=device)  # type: ignore[attr-defined]
 
 
 class Operation:
