@@ -1,4 +1,8 @@
-"""Joint damping taken implicitly by the Euler integrator (mj_EulerSkip)."""
+"""Joint damping taken implicitly by the Euler integrator (mj_EulerSkip).
+
+The acceleration x solves (M + h B) x = M qacc. What is solved for is the change: (M + h B) (qacc - x) = h B qacc, so
+that qacc keeps its precision where it comes from large forces that cancel.
+"""
 
 from functools import cache
 
@@ -16,30 +20,32 @@ _SOURCE = r"""
     float s[K];
     MATRIX(h);
     OWN_ROWS(q) s[q] = 0.f;
-    ROWS(q, i) s[q] = *wp::address(qfrc_smooth, i, w) + *wp::address(qfrc_constraint, i, w);
     UNROLL for (int j = 0; j < NV; ++j) {
         OWN_ROWS(q) ENTRY(h, q, j) = 0.f;
         ROWS(q, i) {
             ENTRY(h, q, j) = *wp::address(M, j, i, w);
-            if (i == j) ENTRY(h, q, j) += timestep * *wp::address(dof_damping, i, w);
+            if (i == j) {
+                s[q] = timestep * *wp::address(dof_damping, i, w);
+                ENTRY(h, q, j) += s[q];
+            }
         }
     }
+    ROWS(q, i) s[q] *= *wp::address(qacc, i, w);
     {CHOLESKY_SOLVE}
-    ROWS(q, i) *wp::address(qacc_euler, i, w) = s[q];
+    ROWS(q, i) *wp::address(qacc_euler, i, w) = *wp::address(qacc, i, w) - s[q];
 """
 
 
 @cache
 def euler_damping(nv: int) -> Stage:
-    """Acceleration that solves (M + h B) x = qfrc_smooth + qfrc_constraint, for nv degrees of freedom."""
+    """The stage for models with nv degrees of freedom."""
 
-    @accesses(reads=("M", "dof_damping", "qfrc_smooth", "qfrc_constraint"), writes=("qacc_euler",))
+    @accesses(reads=("M", "dof_damping", "qacc"), writes=("qacc_euler",))
     @wp.func_native(prelude(nv) + _SOURCE.replace("{CHOLESKY_SOLVE}", CHOLESKY_SOLVE) + epilogue())
     def solve(
         M: wp.array3d[float],
         dof_damping: wp.array2d[float],
-        qfrc_smooth: wp.array2d[float],
-        qfrc_constraint: wp.array2d[float],
+        qacc: wp.array2d[float],
         qacc_euler: wp.array2d[float],
         timestep: float,
         w: int,
@@ -47,8 +53,6 @@ def euler_damping(nv: int) -> Stage:
     ): ...
 
     def euler_damping(m: ModelData, d: StateData, w: int, lane: int):
-        solve(
-            d.M, m.dof_damping, d.qfrc_smooth, d.qfrc_constraint, d.qacc_euler, m.timestep[0, w], w, lane
-        )  # fmt: skip
+        solve(d.M, m.dof_damping, d.qacc, d.qacc_euler, m.timestep[0, w], w, lane)
 
     return stage("world", module=f"acesim_rl.solver.nv{nv}", lanes=lanes_for(nv))(euler_damping)
