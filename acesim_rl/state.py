@@ -81,7 +81,8 @@ class State:
     """Reads and writes the arrays of one group as numpy arrays, world first; some worlds by their numbers or a mask."""
 
     def __init__(self, model: Model, constants: ModelData, nworld: int, device: wp.Device):
-        self.model, self.constants, self.nworld, self.device = model, constants, nworld, device
+        self.model, self.nworld, self.device = model, nworld, device
+        self.constants: Any = constants
         self.data: Any = StateData()
         rows = model.nrow
         sizes = {

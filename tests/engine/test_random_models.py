@@ -1,0 +1,16 @@
+"""Random models against MuJoCo: combinations of features that nobody thought of."""
+
+import pytest
+from compare import assert_matches
+from random_models import random_model
+
+
+@pytest.mark.parametrize("nv", [1, 2, 3, 6, 9, 14])
+def test_random_models(nv):
+    touching = 0
+    for seed in range(10):
+        theirs = assert_matches(
+            random_model(100 * nv + seed, nv), runs=4, steps=3, spread=0.2, seed=seed, smooth=1e-5, constrained=3e-4
+        )
+        touching += theirs.counts[:, 0].any()
+    assert touching >= 3
