@@ -16,7 +16,7 @@ from acesim_rl.state import State
 __all__ = ["Group", "Simulation", "interleave"]
 
 CPU_TILES = 8
-CPU_TILE_WORLDS = 32
+CPU_TILE_WORLDS = 64
 
 
 class Group:
