@@ -65,7 +65,7 @@ def record(policy: Policy, config: Config, path: Path, seed: int) -> int:
     import gymnasium
     import imageio.v2 as imageio
 
-    id = "acesim_rl/" + "".join(part.capitalize() for part in config.env.split("_")) + "-v5"
+    id = envs.gymnasium_id(config.env)
     env = _checked(gymnasium.make, id, render_mode="rgb_array", **_task_options(config))
     try:
         obs, _ = env.reset(seed=seed)

@@ -6,13 +6,24 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-__all__ = ["UnsupportedError", "check_supported", "load"]
+from acesim_rl.pairs import PAIR_TYPES, touching_geoms
+
+__all__ = ["UnsupportedError", "check_sensors", "check_supported", "disabled_actuators", "load"]
 
 _MAY_DISABLE = (
     "CONSTRAINT", "LIMIT", "CONTACT", "EQUALITY", "FRICTIONLOSS", "WARMSTART", "FILTERPARENT", "REFSAFE", "SENSOR",
-    "MIDPHASE", "EULERDAMP", "NATIVECCD", "ISLAND", "MULTICCD",
+    "MIDPHASE", "EULERDAMP", "NATIVECCD", "ISLAND", "MULTICCD", "GRAVITY", "SPRING", "DAMPER", "CLAMPCTRL", "ACTUATION",
 )  # fmt: skip
 _MAY_ENABLE = ("ENERGY", "FWDINV", "INVDISCRETE")  # these only compute more
+
+
+SENSOR_TYPES = (
+    "touch", "accelerometer", "velocimeter", "gyro", "force", "torque", "magnetometer", "jointpos", "jointvel",
+    "tendonpos", "tendonvel", "actuatorpos", "actuatorvel", "actuatorfrc", "jointactfrc", "ballquat", "ballangvel",
+    "framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis", "framelinvel", "frameangvel", "framelinacc",
+    "frameangacc", "subtreecom", "subtreelinvel", "subtreeangmom", "e_potential", "e_kinetic", "clock",
+)  # fmt: skip
+"""The sensors that have a value here."""
 
 
 class UnsupportedError(ValueError):
@@ -52,18 +63,13 @@ def check_supported(mj: mujoco.MjModel, name: str) -> None:
     if mj.nv == 0:
         raise UnsupportedError(f"{name}: the model has no joints, so nothing can move; give a body a joint")
 
-    integrators = {mujoco.mjtIntegrator.mjINT_EULER, mujoco.mjtIntegrator.mjINT_RK4}
-    if opt.integrator not in integrators:
-        refuse("option", 0, f"integrator '{_enum(mujoco.mjtIntegrator, opt.integrator)}'", "Euler, RK4")
-    if opt.solver != mujoco.mjtSolver.mjSOL_NEWTON:
-        refuse("option", 0, f"solver '{_enum(mujoco.mjtSolver, opt.solver)}'", "Newton")
-    if opt.cone != mujoco.mjtCone.mjCONE_PYRAMIDAL:
-        refuse("option", 0, "cone 'elliptic'", "pyramidal")
-    for option in ("density", "viscosity", "noslip_iterations"):
-        if getattr(opt, option) != 0:
-            refuse("option", 0, f"{option} {getattr(opt, option):g}", f"{option} 0")
-    if np.any(opt.wind != 0):
-        refuse("option", 0, "wind", "no wind")
+    if opt.integrator == mujoco.mjtIntegrator.mjINT_DISCRETE:
+        refuse("option", 0, "integrator 'discrete'", "Euler, RK4, implicit, implicitfast")
+    if opt.noslip_iterations != 0:
+        refuse("option", 0, f"noslip_iterations {opt.noslip_iterations:g}", "noslip_iterations 0")
+    fluid = opt.density > 0 or opt.viscosity > 0
+    if fluid and (g := first(mj.geom_fluid[:, 0] != 0)) is not None:
+        refuse(obj.mjOBJ_GEOM, g, "fluidshape 'ellipsoid' in a fluid", "fluidshape 'none'")
     for flags, kind, prefix, state in (
         (opt.disableflags & ~_bits(mujoco.mjtDisableBit, _MAY_DISABLE), mujoco.mjtDisableBit, "mjDSBL_", "disable"),
         (opt.enableflags & ~_bits(mujoco.mjtEnableBit, _MAY_ENABLE), mujoco.mjtEnableBit, "mjENBL_", "enable"),
@@ -75,73 +81,106 @@ def check_supported(mj: mujoco.MjModel, name: str) -> None:
                 refuse("option", 0, what, f"'{state}' of {', '.join(may).lower()}")
 
     for count, kind, what in (
-        (mj.neq, obj.mjOBJ_EQUALITY, "an equality constraint"),
-        (mj.ntendon, obj.mjOBJ_TENDON, "a tendon"),
-        (mj.npair, obj.mjOBJ_PAIR, "an explicit contact pair"),
         (mj.nflex, obj.mjOBJ_FLEX, "a flex"),
         (mj.nplugin, obj.mjOBJ_PLUGIN, "a plugin"),
     ):
         if count:
             refuse(kind, 0, what, "bodies, joints, geoms, motors, contact excludes")
-    joints = "stiffness, damping, armature, limits"
-    for dofs, what in (
-        (mj.dof_frictionloss > 0, "frictionloss"),
-        (_nonzero(mj, "dof_dampingpoly"), "polynomial damping"),
-    ):
-        if (dof := first(dofs)) is not None:
-            refuse(obj.mjOBJ_JOINT, int(mj.dof_jntid[dof]), what, joints)
-    for mask, what in (
-        (_nonzero(mj, "jnt_stiffnesspoly"), "polynomial stiffness"),
-        (_nonzero(mj, "jnt_springyield"), "springyield"),
-        (mj.jnt_actfrclimited, "actuatorfrcrange"),
-        (mj.jnt_actgravcomp, "actuatorgravcomp"),
-    ):
-        if (joint := first(mask)) is not None:
-            refuse(obj.mjOBJ_JOINT, joint, what, joints)
-    for mask, what in ((mj.body_mocapid >= 0, "mocap"), (mj.body_gravcomp != 0, "gravcomp")):
-        if (body := first(mask)) is not None:
-            refuse(obj.mjOBJ_BODY, body, what, "bodies with joints, or fixed to their parent")
+    kinds = (mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD, mujoco.mjtEq.mjEQ_JOINT, mujoco.mjtEq.mjEQ_TENDON)
+    if (e := first(~np.isin(mj.eq_type, kinds))) is not None:
+        what = f"an equality constraint of type '{_enum(mujoco.mjtEq, mj.eq_type[e])}'"
+        refuse(obj.mjOBJ_EQUALITY, e, what, "connect, weld, joint, tendon")
+    joints = "stiffness, damping, armature, frictionloss, limits"
+    if (joint := first(_nonzero(mj, "jnt_springyield"))) is not None:
+        refuse(obj.mjOBJ_JOINT, joint, "springyield", joints)
     _check_geoms(mj, refuse, first)
+    _check_tendons(mj, refuse, first)
     _check_actuators(mj, refuse, first)
 
 
 def _check_geoms(mj, refuse, first) -> None:
     obj, geom = mujoco.mjtObj, mujoco.mjtGeom
     touching = (mj.geom_contype != 0) | (mj.geom_conaffinity != 0)
-    kinds = (geom.mjGEOM_PLANE, geom.mjGEOM_SPHERE, geom.mjGEOM_CAPSULE)
+    kinds = (geom.mjGEOM_PLANE, geom.mjGEOM_SPHERE, geom.mjGEOM_CAPSULE, geom.mjGEOM_CYLINDER, geom.mjGEOM_BOX)
     if (g := first(touching & ~np.isin(mj.geom_type, kinds))) is not None:
         what = f"type '{_enum(geom, mj.geom_type[g])}' that can collide"
-        refuse(obj.mjOBJ_GEOM, g, what, "plane, sphere, capsule; any type with contype and conaffinity 0")
-    if (g := first(touching & ~np.isin(mj.geom_condim, (1, 3)))) is not None:
-        refuse(obj.mjOBJ_GEOM, g, f"condim {mj.geom_condim[g]}", "condim 1, 3")
+        supported = "plane, sphere, capsule, cylinder, box; any type with contype and conaffinity 0"
+        refuse(obj.mjOBJ_GEOM, g, what, supported)
+    have = {types[:2] for types in PAIR_TYPES.values()}
+    for g1, g2 in touching_geoms(mj):
+        types = int(mj.geom_type[g1]), int(mj.geom_type[g2])
+        if types not in have:
+            what = f"a collision of types '{_enum(geom, types[0])}' and '{_enum(geom, types[1])}'"
+            refuse(obj.mjOBJ_GEOM, g2, what, ", ".join(name.replace("_", "-") for name in PAIR_TYPES))
+    if (g := first(touching & ~np.isin(mj.geom_condim, (1, 3, 4, 6)))) is not None:
+        refuse(obj.mjOBJ_GEOM, g, f"condim {mj.geom_condim[g]}", "condim 1, 3, 4, 6")
+    if (p := first(_nonzero(mj, "pair_solreffriction"))) is not None:
+        refuse(obj.mjOBJ_PAIR, p, "solreffriction", "condim, friction, solref, solimp, margin, gap")
+    both = np.sort(np.stack([mj.pair_geom1, mj.pair_geom2], axis=1), axis=1).tolist()
+    if (p := first([pair in both[:k] for k, pair in enumerate(both)])) is not None:
+        refuse(obj.mjOBJ_PAIR, p, "a second contact pair of the same geoms", "one for two geoms")
     for attribute in ("surfacevel", "adhesion"):
         if (g := first(_nonzero(mj, f"geom_{attribute}"))) is not None:
             refuse(obj.mjOBJ_GEOM, g, attribute, f"geoms without {attribute}")
 
 
+def _check_tendons(mj, refuse, first) -> None:
+    tendon, fixed = mujoco.mjtObj.mjOBJ_TENDON, "fixed tendons with stiffness, damping, frictionloss, limits"
+    wraps = mj.wrap_type[mj.tendon_adr] if mj.ntendon else np.zeros(0)
+    for mask, what in (
+        (wraps != mujoco.mjtWrap.mjWRAP_JOINT, "a spatial tendon"),
+        (mj.tendon_armature != 0, "armature"),
+        (mj.tendon_actfrclimited, "actuatorfrcrange"),
+        (_nonzero(mj, "tendon_springyield"), "springyield"),
+    ):
+        if (t := first(mask)) is not None:
+            refuse(tendon, t, what, fixed)
+
+
 def _check_actuators(mj, refuse, first) -> None:
-    actuator, motors = mujoco.mjtObj.mjOBJ_ACTUATOR, "motors on joints: a fixed gain, no bias, no activation"
-    for field, kind, only in (
-        ("trntype", mujoco.mjtTrn, mujoco.mjtTrn.mjTRN_JOINT),
-        ("dyntype", mujoco.mjtDyn, mujoco.mjtDyn.mjDYN_NONE),
-        ("gaintype", mujoco.mjtGain, mujoco.mjtGain.mjGAIN_FIXED),
-        ("biastype", mujoco.mjtBias, mujoco.mjtBias.mjBIAS_NONE),
+    trn, dyn, gain, bias = mujoco.mjtTrn, mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias
+    actuator = mujoco.mjtObj.mjOBJ_ACTUATOR
+    for field, kind, have in (
+        ("trntype", trn, (trn.mjTRN_JOINT, trn.mjTRN_JOINTINPARENT, trn.mjTRN_TENDON, trn.mjTRN_SITE)),
+        ("dyntype", dyn, (dyn.mjDYN_NONE, dyn.mjDYN_INTEGRATOR, dyn.mjDYN_FILTER, dyn.mjDYN_FILTEREXACT)),
+        ("gaintype", gain, (gain.mjGAIN_FIXED, gain.mjGAIN_AFFINE)),
+        ("biastype", bias, (bias.mjBIAS_NONE, bias.mjBIAS_AFFINE)),
     ):
         values = getattr(mj, f"actuator_{field}")
-        if (u := first(values != only)) is not None:
-            refuse(actuator, u, f"{field} '{_enum(kind, values[u])}'", motors)
+        if (u := first(~np.isin(values, have))) is not None:
+            refuse(actuator, u, f"{field} '{_enum(kind, values[u])}'", ", ".join(_enum(kind, value) for value in have))
     for mask, what in (
-        (_in_disabled_group(mj), f"a group disabled by actuatorgroupdisable ({mj.opt.disableactuator:#b})"),
         (_nonzero(mj, "actuator_delay"), "a delay"),
         (_nonzero(mj, "actuator_damping"), "actuator damping"),
         (_nonzero(mj, "actuator_dampingpoly"), "actuator damping"),
         (_nonzero(mj, "actuator_armature"), "actuator armature"),
     ):
         if (u := first(mask)) is not None:
-            refuse(actuator, u, what, motors)
+            refuse(actuator, u, what, f"actuators without {what.removeprefix('a ').removeprefix('actuator ')}")
 
 
-def _in_disabled_group(mj: mujoco.MjModel) -> np.ndarray:
+def check_sensors(mj: mujoco.MjModel, name: str) -> None:
+    """Raise UnsupportedError for the first sensor that has no value here; sensors that nobody reads do no harm."""
+    kinds, obj = mujoco.mjtSensor, mujoco.mjtObj
+    frames = [int(kind) for kind in (obj.mjOBJ_BODY, obj.mjOBJ_XBODY, obj.mjOBJ_GEOM, obj.mjOBJ_SITE)]
+    for s in range(mj.nsensor):
+        kind = _enum(kinds, mj.sensor_type[s])
+        what = None
+        if kind not in SENSOR_TYPES:
+            what, supported = f"type '{kind}'", ", ".join(SENSOR_TYPES)
+        elif kind.startswith("frame") and mj.sensor_objtype[s] not in frames:
+            what, supported = f"objtype '{_enum(obj, mj.sensor_objtype[s])}'", "body, xbody, geom, site"
+        elif mj.sensor_refid[s] >= 0 and mj.sensor_reftype[s] not in frames:
+            what, supported = f"reftype '{_enum(obj, mj.sensor_reftype[s])}'", "body, xbody, geom, site"
+        elif mj.sensor_history[s].any() or mj.sensor_delay[s] or mj.sensor_interval[s].any():
+            what, supported = "a delay or an interval", "sensors without"
+        if what:
+            element = mujoco.mj_id2name(mj, obj.mjOBJ_SENSOR, s) or s
+            raise UnsupportedError(f"{name}: sensor '{element}': {what} is not supported; supported: {supported}")
+
+
+def disabled_actuators(mj: mujoco.MjModel) -> np.ndarray:
+    """Which actuators are in a group that the option `actuatorgroupdisable` turns off."""
     group = mj.actuator_group
     return (group >= 0) & (group <= 30) & (mj.opt.disableactuator >> np.clip(group, 0, 30) & 1 == 1)
 

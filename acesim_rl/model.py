@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 import warp as wp
 
-from acesim_rl.arrays import allocate, shared, struct_fields, write_worlds
-from acesim_rl.mjcf import check_supported, load
+from acesim_rl.arrays import allocate, shared, struct_fields, vec10, write_worlds
+from acesim_rl.mjcf import check_supported, disabled_actuators, load
 from acesim_rl.pairs import PAIR_TYPES, CandidatePairs, candidate_pairs
 
 __all__ = ["Model", "ModelData"]
@@ -34,13 +34,33 @@ class ModelData:
     nslot: int
     iterations: int
     ls_iterations: int
+    tolerance: float
+    use_warmstart: int
+    nequality_row: int  # rows of equality constraints, and of friction loss: the first rows, always there
+    nfriction: int
+    has_cones: int  # whether contacts have elliptic cones
+    equality_id: wp.array[int]  # the equality constraints that are active
+    equality_row: wp.array[int]  # their first rows
+    friction_dofid: wp.array[int]  # dofs with friction loss; then tendons t with it, as -1 - t
+    eq_type: wp.array[int]
+    eq_objtype: wp.array[int]
+    eq_obj1id: wp.array[int]
+    eq_obj2id: wp.array[int]
+    eq_data: wp.array2d[wp.types.vector(length=12, dtype=float)]
+    eq_solref: wp.array2d[wp.vec2]
+    eq_solimp: wp.array2d[wp.types.vector(length=5, dtype=float)]
     impratio: float
     refsafe: int
     gravity: wp.array2d[wp.vec3]
     timestep: wp.array2d[float]
+    density: wp.array2d[float]
+    viscosity: wp.array2d[float]
+    wind: wp.array2d[wp.vec3]
+    magnetic: wp.array2d[wp.vec3]
     # bodies
     body_parentid: wp.array[int]
     body_rootid: wp.array[int]
+    body_mocapid: wp.array[int]  # -1: not moved by mocap
     body_jntadr: wp.array[int]
     body_jntnum: wp.array[int]
     body_dofadr: wp.array[int]
@@ -55,6 +75,7 @@ class ModelData:
     body_ipos: wp.array2d[wp.vec3]
     body_iquat: wp.array2d[wp.quat]
     body_mass: wp.array2d[float]
+    body_gravcomp: wp.array2d[float]
     body_inertia: wp.array2d[wp.vec3]
     body_invweight0: wp.array2d[wp.vec2]
     # joints
@@ -62,12 +83,16 @@ class ModelData:
     jnt_bodyid: wp.array[int]
     jnt_qposadr: wp.array[int]
     jnt_dofadr: wp.array[int]
-    limit_jntid: wp.array[int]  # joints with limits
+    limit_jntid: wp.array[int]  # joints with limits; then tendons t with limits, as -1 - t
     jnt_pos: wp.array2d[wp.vec3]
     jnt_axis: wp.array2d[wp.vec3]
     jnt_range: wp.array2d[wp.vec2]
+    jnt_actfrclimited: wp.array[int]
+    jnt_actgravcomp: wp.array[int]
+    jnt_actfrcrange: wp.array2d[wp.vec2]
     jnt_margin: wp.array2d[float]
     jnt_stiffness: wp.array2d[float]
+    jnt_stiffnesspoly: wp.array2d[wp.vec2]
     jnt_solref: wp.array2d[wp.vec2]
     jnt_solimp: wp.array2d[wp.types.vector(length=5, dtype=float)]
     qpos0: wp.array2d[float]
@@ -76,8 +101,13 @@ class ModelData:
     dof_bodyid: wp.array[int]
     dof_jntid: wp.array[int]
     dof_parentid: wp.array[int]
+    dof_coriolis: wp.array[int]  # whether the integrator takes its Coriolis force implicitly
     dof_damping: wp.array2d[float]
+    dof_dampingpoly: wp.array2d[wp.vec2]
     dof_armature: wp.array2d[float]
+    dof_frictionloss: wp.array2d[float]
+    dof_solref: wp.array2d[wp.vec2]
+    dof_solimp: wp.array2d[wp.types.vector(length=5, dtype=float)]
     dof_invweight0: wp.array2d[float]
     # geoms, and the pairs of them that can touch
     geom_bodyid: wp.array[int]
@@ -95,16 +125,78 @@ class ModelData:
     pair_geom1: wp.array[int]
     pair_geom2: wp.array[int]
     pair_slot: wp.array[int]  # first contact slot
+    pair_explicit: wp.array[int]  # contact pair of the model, -1: the geoms' parameters count
     slot_pair: wp.array[int]
     slot_condim: wp.array[int]
-    # actuators: the ones that act on each dof
+    slot_rows: wp.array[int]  # rows of its contact
+    # contact pairs of the model
+    pair_margin: wp.array2d[float]
+    pair_gap: wp.array2d[float]
+    pair_friction: wp.array2d[wp.types.vector(length=5, dtype=float)]
+    pair_solref: wp.array2d[wp.vec2]
+    pair_solimp: wp.array2d[wp.types.vector(length=5, dtype=float)]
+    # sites
+    site_bodyid: wp.array[int]
+    site_type: wp.array[int]
+    site_pos: wp.array2d[wp.vec3]
+    site_quat: wp.array2d[wp.quat]
+    site_size: wp.array2d[wp.vec3]
+    # tendons, all fixed: sums of joint positions; and the ones that act on each dof
+    ntendon: int
+    tendon_adr: wp.array[int]
+    tendon_num: wp.array[int]
+    wrap_objid: wp.array[int]  # joints
+    wrap_prm: wp.array2d[float]  # their coefficients
+    tendon_stiffness: wp.array2d[float]
+    tendon_damping: wp.array2d[float]
+    tendon_stiffnesspoly: wp.array2d[wp.vec2]
+    tendon_dampingpoly: wp.array2d[wp.vec2]
+    tendon_lengthspring: wp.array2d[wp.vec2]
+    tendon_length0: wp.array2d[float]
+    tendon_frictionloss: wp.array2d[float]
+    tendon_solref_fri: wp.array2d[wp.vec2]
+    tendon_solimp_fri: wp.array2d[wp.types.vector(length=5, dtype=float)]
+    tendon_range: wp.array2d[wp.vec2]
+    tendon_margin: wp.array2d[float]
+    tendon_invweight0: wp.array2d[float]
+    tendon_solref_lim: wp.array2d[wp.vec2]
+    tendon_solimp_lim: wp.array2d[wp.types.vector(length=5, dtype=float)]
+    dof_tendon_start: wp.array[int]
+    dof_tendon: wp.array[int]
+    dof_tendon_wrap: wp.array[int]
+    # actuators of any kind
+    na: int
+    actuator_trntype: wp.array[int]
+    actuator_trnid: wp.array[int]
+    actuator_refid: wp.array[int]  # reference site, -1: none
+    actuator_disabled: wp.array[int]
+    actuator_dyntype: wp.array[int]
+    actuator_gaintype: wp.array[int]
+    actuator_biastype: wp.array[int]
+    actuator_actadr: wp.array[int]  # -1: no activation
+    actuator_actlimited: wp.array[int]
+    actuator_actearly: wp.array[int]
+    actuator_actrange: wp.array2d[wp.vec2]
+    actuator_dynprm: wp.array2d[vec10]
+    actuator_gainprm: wp.array2d[vec10]
+    actuator_biasprm: wp.array2d[vec10]
+    # sensors
+    sensor_type: wp.array[int]
+    sensor_datatype: wp.array[int]
+    sensor_objtype: wp.array[int]
+    sensor_objid: wp.array[int]
+    sensor_reftype: wp.array[int]
+    sensor_refid: wp.array[int]  # -1: none
+    sensor_adr: wp.array[int]
+    sensor_dim: wp.array[int]
+    sensor_cutoff: wp.array2d[float]
+    # motors on joints: the ones that act on each dof
     dof_actuator_start: wp.array[int]
     dof_actuator: wp.array[int]
     dof_actuator_gear: wp.array[int]  # which of the six gear numbers
     actuator_ctrllimited: wp.array[int]
     actuator_forcelimited: wp.array[int]
     actuator_gear: wp.array2d[wp.spatial_vector]
-    actuator_gain: wp.array2d[float]
     actuator_ctrlrange: wp.array2d[wp.vec2]
     actuator_forcerange: wp.array2d[wp.vec2]
 
@@ -116,12 +208,22 @@ def _numeric_fields() -> dict[str, type]:
 NUMERIC_FIELDS = tuple(_numeric_fields())
 """The fields that may differ between worlds."""
 
-_DERIVED = ("body_invweight0", "dof_invweight0")
+_EQUALITY_ROWS = np.array([3, 6, 1, 1])
+"""Rows of a connect, a weld, a joint or tendon constraint."""
+
+_TURNED_OFF = {
+    "GRAVITY": ("gravity",),
+    "SPRING": ("jnt_stiffness", "jnt_stiffnesspoly", "tendon_stiffness", "tendon_stiffnesspoly"),
+    "DAMPER": ("dof_damping", "dof_dampingpoly", "tendon_damping", "tendon_dampingpoly"),
+}
+"""Fields that are zero where a flag of the options disables them."""
+
+_DERIVED = ("body_invweight0", "dof_invweight0", "tendon_invweight0", "tendon_length0")
 _DERIVED_FROM = {
     "body_mass", "body_inertia", "body_pos", "body_quat", "body_ipos", "body_iquat",
-    "jnt_pos", "jnt_axis", "dof_armature", "qpos0",
+    "jnt_pos", "jnt_axis", "dof_armature", "qpos0", "wrap_prm",
 }  # fmt: skip
-_QUATERNIONS = ("body_quat", "body_iquat", "geom_quat")
+_QUATERNIONS = ("body_quat", "body_iquat", "geom_quat", "site_quat")
 
 
 class Model:
@@ -162,13 +264,14 @@ class Model:
 
     @cached_property
     def limited(self) -> np.ndarray:
-        """Indices of the joints with limits."""
+        """Indices of the joints with limits; then of the tendons t with limits, as -1 - t."""
         off = self.mj.opt.disableflags & (mujoco.mjtDisableBit.mjDSBL_LIMIT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
-        return np.flatnonzero(self.mj.jnt_limited & (not off))
+        tendons = np.flatnonzero(self.mj.tendon_limited & (not off))
+        return np.concatenate([np.flatnonzero(self.mj.jnt_limited & (not off)), -1 - tendons])
 
     @property
     def nlimit(self) -> int:
-        """Joints with limits."""
+        """Joints and tendons with limits."""
         return len(self.limited)
 
     @property
@@ -179,8 +282,73 @@ class Model:
     @property
     def nrow(self) -> int:
         """Constraint rows: the most that one world can have."""
-        rows = np.where(self.pairs.slot_condim == 1, 1, 2 * (self.pairs.slot_condim - 1))
-        return 2 * self.nlimit + int(rows.sum())
+        return self.nequality_row + self.nfriction + 2 * self.nlimit + int(self.slot_rows.sum())
+
+    @cached_property
+    def slot_rows(self) -> np.ndarray:
+        """Rows of a contact in each slot."""
+        condim = self.pairs.slot_condim
+        return condim if self.has_cones else np.where(condim == 1, 1, 2 * (condim - 1))
+
+    def _enabled(self, part: str) -> bool:
+        flags = mujoco.mjtDisableBit
+        return not self.mj.opt.disableflags & (getattr(flags, f"mjDSBL_{part}") | flags.mjDSBL_CONSTRAINT)
+
+    def _disabled(self, flag: str) -> bool:
+        """Whether the options disable a part of the physics, by the name of MuJoCo's flag."""
+        return bool(self.mj.opt.disableflags & getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}"))
+
+    @property
+    def has_actuation(self) -> bool:
+        """Whether actuators do anything."""
+        return not self._disabled("ACTUATION")
+
+    @cached_property
+    def equalities(self) -> np.ndarray:
+        """Indices of the active equality constraints."""
+        return np.flatnonzero(self.mj.eq_active0 & self._enabled("EQUALITY"))
+
+    @property
+    def nequality_row(self) -> int:
+        """Rows of equality constraints."""
+        return int(_EQUALITY_ROWS[self.mj.eq_type[self.equalities]].sum())
+
+    @cached_property
+    def friction_dofs(self) -> np.ndarray:
+        """Degrees of freedom with friction loss; then tendons t, as -1 - t."""
+        on = self._enabled("FRICTIONLOSS")
+        tendons = np.flatnonzero((self.mj.tendon_frictionloss > 0) & on)
+        return np.concatenate([np.flatnonzero((self.mj.dof_frictionloss > 0) & on), -1 - tendons])
+
+    @property
+    def nfriction(self) -> int:
+        """Rows of friction loss."""
+        return len(self.friction_dofs)
+
+    @property
+    def has_cones(self) -> bool:
+        """Whether contacts have elliptic cones."""
+        return self.mj.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC
+
+    @property
+    def general_contacts(self) -> bool:
+        """Whether there are contacts of condim above 3, elliptic cones, or contact pairs with parameters of their own."""
+        return bool(self.has_cones or np.any(self.pairs.slot_condim > 3) or np.any(self.pairs.explicit >= 0))
+
+    @property
+    def plain_newton(self) -> bool:
+        """Whether the solver is Newton's method, and all rows are limits or sides of pyramids."""
+        return self.solver == "newton" and not self.has_cones and self.nequality_row + self.nfriction == 0
+
+    @property
+    def solver(self) -> str:
+        """Name of the constraint solver: newton, cg or pgs."""
+        return mujoco.mjtSolver(self.mj.opt.solver).name.removeprefix("mjSOL_").lower()
+
+    @property
+    def integrator(self) -> str:
+        """Name of the integrator, as in MJCF but in lower case."""
+        return mujoco.mjtIntegrator(self.mj.opt.integrator).name.removeprefix("mjINT_").lower()
 
     @property
     def is_rk4(self) -> bool:
@@ -188,10 +356,70 @@ class Model:
         return self.mj.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
 
     @property
+    def is_implicit(self) -> bool:
+        """Whether the integrator takes forces' derivatives by velocities implicitly."""
+        return self.integrator in ("implicit", "implicitfast")
+
+    @cached_property
+    def dof_coriolis(self) -> np.ndarray:
+        """Dofs whose Coriolis force is taken implicitly: by `implicit` all, by `implicitfast` those of free bodies."""
+        mj = self.mj
+        if self.integrator != "implicitfast":
+            return np.full(mj.nv, self.integrator == "implicit")
+        alone = np.bincount(mj.dof_treeid)[mj.dof_treeid] == 6
+        return alone & (mj.jnt_type[mj.dof_jntid] == mujoco.mjtJoint.mjJNT_FREE)
+
+    @property
     def euler_damping(self) -> bool:
         """Whether Euler takes joint damping implicitly."""
+        if self.integrator != "euler":
+            return False
         disabled = self.mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_EULERDAMP
-        return not disabled and (bool(np.any(self.mj.dof_damping > 0)) or "dof_damping" in self.per_world)
+        return not disabled and self._has("dof_damping", "dof_dampingpoly")
+
+    @property
+    def has_polynomials(self) -> bool:
+        """Whether the stiffness or damping of a joint is a polynomial."""
+        return self._has("jnt_stiffnesspoly", "dof_dampingpoly")
+
+    def _has(self, *fields: str) -> bool:
+        """Whether one of the numeric fields is not zero, or may become so."""
+        return any(field in self.per_world or bool(np.any(self.numbers(field))) for field in fields)
+
+    @cached_property
+    def only_motors(self) -> bool:
+        """Whether all actuators are motors on joints: a fixed gain, no bias, no activation, no limit on the joint."""
+        mj, trn, gain, bias = self.mj, mujoco.mjtTrn, mujoco.mjtGain, mujoco.mjtBias
+        return bool(
+            np.all(mj.actuator_trntype == trn.mjTRN_JOINT)
+            and np.all(mj.actuator_dyntype == mujoco.mjtDyn.mjDYN_NONE)
+            and np.all(mj.actuator_gaintype == gain.mjGAIN_FIXED)
+            and np.all(mj.actuator_biastype == bias.mjBIAS_NONE)
+            and not np.any(mj.jnt_actfrclimited)
+            and not (np.any(mj.jnt_actgravcomp) and self.has_gravcomp)
+            and not np.any(disabled_actuators(mj))
+        )
+
+    @property
+    def has_fluid(self) -> bool:
+        """Whether bodies feel a fluid."""
+        return self._has("density", "viscosity")
+
+    @property
+    def has_tendon_forces(self) -> bool:
+        """Whether a tendon has a spring or a damper."""
+        fields = ("tendon_stiffness", "tendon_damping", "tendon_stiffnesspoly", "tendon_dampingpoly")
+        return self.mj.ntendon > 0 and self._has(*fields)
+
+    @property
+    def uses_tendons(self) -> bool:
+        """Whether there are tendons: their lengths and velocities are computed even where no force depends on them."""
+        return self.mj.ntendon > 0
+
+    @property
+    def has_gravcomp(self) -> bool:
+        """Whether a body's weight is compensated."""
+        return self._has("body_gravcomp")
 
     def items(self, over: str) -> tuple[int, int]:
         """First item and number of items of a grid, as stages name it."""
@@ -204,9 +432,15 @@ class Model:
             "branch": len(self._branches),
             "tree": len(self._roots),
             "joint": self.njnt,
+            "actuator": self.nu,
+            "tendon": self.mj.ntendon,
+            "sensor": self.mj.nsensor,
+            "subtree": self.nbody,
             "dof": self.nv,
             "limit": 2 * self.nlimit,
             "slot": self.nslot,
+            "equality": len(self.equalities),
+            "friction": self.nfriction,
         }
         if over not in counts:
             raise KeyError(
@@ -233,15 +467,14 @@ class Model:
         """A numeric field of this model (or of a copy of it), float32 [items, ...] in MuJoCo's layout."""
         mj = self.mj if mj is None else mj
         match field:
-            case "gravity":
-                values = mj.opt.gravity[None]
-            case "timestep":
-                values = np.array([mj.opt.timestep])
-            case "actuator_gain":
-                values = mj.actuator_gainprm[:, 0]
+            case "gravity" | "wind" | "magnetic":
+                values = getattr(mj.opt, field)[None]
+            case "timestep" | "density" | "viscosity":
+                values = np.array([getattr(mj.opt, field)])
             case _:
                 values = getattr(mj, field)
-        return np.asarray(values, dtype=np.float32)
+        off = any(field in fields and self._disabled(flag) for flag, fields in _TURNED_OFF.items())
+        return np.asarray(values, dtype=np.float32) * (0.0 if off else 1.0)
 
     def on_device(self, nworld: int, device: wp.Device) -> ModelData:
         """The constants of `nworld` worlds."""
@@ -281,11 +514,18 @@ class Model:
             subtree[mj.body_parentid[b]] += subtree[b]
         acting: list[list[tuple[int, int]]] = [[] for _ in range(mj.nv)]
         for u in range(mj.nu):
+            if mj.actuator_trntype[u] != mujoco.mjtTrn.mjTRN_JOINT:
+                continue
             joint = mj.actuator_trnid[u, 0]
             width = {0: 6, 1: 3}.get(int(mj.jnt_type[joint]), 1)
             for k in range(width):
                 acting[mj.jnt_dofadr[joint] + k].append((u, k))
         flat = [pair for dof in acting for pair in dof]
+        pulling: list[list[tuple[int, int]]] = [[] for _ in range(mj.nv)]
+        for t in range(mj.ntendon):
+            for k in range(mj.tendon_adr[t], mj.tendon_adr[t] + mj.tendon_num[t]):
+                pulling[mj.jnt_dofadr[mj.wrap_objid[k]]].append((t, k))
+        wraps = [pair for dof in pulling for pair in dof]
         return {
             "nq": mj.nq,
             "nv": mj.nv,
@@ -296,6 +536,14 @@ class Model:
             "nslot": self.nslot,
             "iterations": mj.opt.iterations,
             "ls_iterations": mj.opt.ls_iterations,
+            "tolerance": float(mj.opt.tolerance),
+            "use_warmstart": int(not mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_WARMSTART),
+            "nequality_row": self.nequality_row,
+            "nfriction": self.nfriction,
+            "has_cones": int(self.has_cones),
+            "equality_id": self.equalities,
+            "equality_row": np.cumsum([0, *_EQUALITY_ROWS[mj.eq_type[self.equalities]]])[:-1],
+            "friction_dofid": self.friction_dofs,
             "impratio": float(mj.opt.impratio),
             "refsafe": int(not mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_REFSAFE),
             "body_subtreenum": subtree,
@@ -307,11 +555,24 @@ class Model:
             "pair_geom1": pairs.geom1,
             "pair_geom2": pairs.geom2,
             "pair_slot": pairs.slot,
+            "pair_explicit": pairs.explicit,
             "slot_pair": pairs.slot_pair,
             "slot_condim": pairs.slot_condim,
+            "slot_rows": self.slot_rows,
             "dof_actuator_start": np.cumsum([0] + [len(dof) for dof in acting]),
             "dof_actuator": [u for u, _ in flat],
             "dof_actuator_gear": [k for _, k in flat],
+            "ntendon": mj.ntendon,
+            "dof_coriolis": self.dof_coriolis,
+            "jnt_actgravcomp": mj.jnt_actgravcomp & self.has_gravcomp,
+            "dof_tendon_start": np.cumsum([0] + [len(dof) for dof in pulling]),
+            "dof_tendon": [t for t, _ in wraps],
+            "dof_tendon_wrap": [k for _, k in wraps],
+            "na": mj.na,
+            "actuator_trnid": mj.actuator_trnid[:, 0],
+            "actuator_refid": mj.actuator_trnid[:, 1],
+            "actuator_disabled": disabled_actuators(mj),
+            "actuator_ctrllimited": mj.actuator_ctrllimited & (not self._disabled("CLAMPCTRL")),
         }
 
 

@@ -14,10 +14,16 @@ ROBOTS = {
     "half_cheetah": "half_cheetah.xml",
     "hopper": "hopper.xml",
     "walker2d": "walker2d_v5.xml",
+    "humanoid": "humanoid.xml",
+    "humanoid_standup": "humanoidstandup.xml",
+    "swimmer": "swimmer.xml",
+    "reacher": "reacher.xml",
+    "pusher": "pusher_v5.xml",
     "inverted_pendulum": "inverted_pendulum.xml",
     "inverted_double_pendulum": "inverted_double_pendulum.xml",
+    "grasp": "grasp.xml",
 }
-"""Robots known by name: Gymnasium's files, as they are."""
+"""Robots known by name: Gymnasium's files, as they are, and our own in `envs/assets`."""
 
 
 def robot_name(name: str) -> str | None:
@@ -32,8 +38,9 @@ def asset_path(name: str) -> Path:
     robot = robot_name(name)
     if robot is None:
         raise ValueError(f"unknown robot '{name}'; known: {', '.join(ROBOTS)}, or give the path of an MJCF file")
+    own = Path(importlib.import_module("acesim_rl.envs").__file__ or "").parent / "assets" / ROBOTS[robot]
     home = Path(importlib.import_module("gymnasium").__file__ or "").parent
-    return home / "envs" / "mujoco" / "assets" / ROBOTS[robot]
+    return own if own.is_file() else home / "envs" / "mujoco" / "assets" / ROBOTS[robot]
 
 
 class Scene:

@@ -7,6 +7,7 @@ from pathlib import Path
 import warp as wp
 
 from acesim_rl import program, stages
+from acesim_rl.mjcf import check_sensors
 from acesim_rl.model import Model, Parameters
 from acesim_rl.scene import Scene
 from acesim_rl.scheduler import Operation, Packed, create, launch, pick
@@ -32,6 +33,7 @@ class Group:
         count = max(1, min(CPU_TILES, nworld // CPU_TILE_WORLDS)) if device.is_cpu else 1
         edges = [nworld * k // count for k in range(count + 1)]
         self.tiles = list(pairwise(edges))
+        self.with_sensors = False
         self._operations: dict[tuple, list[Operation]] = {}
         self._structs: dict[int, Packed] = {}
 
@@ -76,15 +78,35 @@ class Group:
 
     def emit_step(self) -> Iterator[Operation]:
         """One physics step."""
-        return self.emit(program.step(self.model))
+        return self.emit(program.step(self.model, self.with_sensors))
 
     def emit_forward(self) -> Iterator[Operation]:
         """A forward pass, which leaves positions and velocities as they are."""
-        return self.emit(program.forward(self.model))
+        sensors = program.sensors(self.model) if self.with_sensors else ()
+        return self.emit(chain(program.forward(self.model), sensors))
 
     def emit_rne_post_constraint(self) -> Iterator[Operation]:
         """Contact forces on bodies, into `cfrc_ext`."""
         return self.emit(program.rne_post_constraint(self.model))
+
+    def emit_internal_forces(self) -> Iterator[Operation]:
+        """Accelerations of bodies and forces between them, into `cfrc_ext`, `cacc` and `cfrc_int`."""
+        return self.emit_loaded(program.internal_forces(self.model))
+
+    def emit_energy(self) -> Iterator[Operation]:
+        """Potential and kinetic energy, into `energy`."""
+        return self.emit_loaded([(stages.energy, ())])
+
+    def emit_sensors(self) -> Iterator[Operation]:
+        """Values of the model's sensors after a forward pass, into `sensordata`."""
+        check_sensors(self.model.mj, self.model.name)
+        return self.emit_loaded(program.sensors(self.model))
+
+    def emit_loaded(self, calls: Iterable[program.Call]) -> Iterator[Operation]:
+        """As `emit`, of stages that may not have been compiled yet."""
+        calls = list(calls)
+        load(with_kin(stage for stage, _ in calls), self.device)
+        return self.emit(calls)
 
 
 class Simulation:
@@ -95,6 +117,7 @@ class Simulation:
         nworld: number of worlds, where `scene` is one robot.
         device: Warp device; by default the GPU where there is one, else the CPU.
         scheduler: `ace` (picks by a fixed rule), `ace-sw`, `serial` or `graph`.
+        sensors: whether each step and forward pass also computes the sensors, into `sensordata`.
         options: further arguments of the scheduler: window, workers.
     """
 
@@ -105,19 +128,28 @@ class Simulation:
         *,
         device: str | wp.Device | None = None,
         scheduler: str = "ace",
+        sensors: bool = False,
         **options,
     ):
         if not isinstance(scene, Scene):
             scene = Scene([(scene, nworld)])
         self.device = wp.get_device(device)
         self.groups = [Group(name, model, worlds, self.device) for name, model, worlds in scene.groups]
-        solvers = [solver(group.model.nv) for group in self.groups for solver in (stages.newton, stages.euler_damping)]
-        load([*stages.GENERIC, *solvers], self.device)
+        for group in self.groups if sensors else ():
+            check_sensors(group.model.mj, group.name)
+            group.with_sensors = True
+        newton = [group.model.nv for group in self.groups if group.model.plain_newton]
+        solvers = [solver(nv) for nv in newton for solver in (stages.newton, stages.euler_damping)]
+        load([*stages.GENERIC, *solvers, *self._optional()], self.device)
         if scheduler == "ace":
             largest = max(group.nworld for group in self.groups)
             operations = sum(1 for group in self.groups for _ in group.emit_step())
             scheduler = pick(self.device, operations, largest)
         self.scheduler = create(scheduler, self.device, **options)
+
+    def _optional(self) -> list[Stage]:
+        """The further stages that the groups' programs have, each with those that are compiled together with it."""
+        return with_kin(call[0] for group in self.groups for call in program.step(group.model, group.with_sensors))
 
     def step(self, n: int = 1) -> None:
         """Advance all worlds by n time steps."""
@@ -131,6 +163,13 @@ class Simulation:
     def run(self, key: Hashable, emit: Callable[[], Iterable[Operation]]) -> None:
         """Run a program; with a key seen before, the recorded schedule is used and nothing is emitted."""
         self.scheduler.run(key, emit)
+
+
+def with_kin(used: Iterable[Stage]) -> list[Stage]:
+    """These stages, and the optional ones that are compiled together with them."""
+    found = dict.fromkeys(used)
+    kin = [stage for together in stages.OPTIONAL if found.keys() & set(together) for stage in together]
+    return list(dict.fromkeys([*kin, *found]))
 
 
 def interleave(programs: Iterable[Iterator[Operation]]) -> Iterator[Operation]:

@@ -28,6 +28,21 @@ _ROBOTS: dict[tuple[str, str], dict[str, Any]] = {
     # An ant pays half a point a step for each squared unit of action: loud noise costs more than standing still earns.
     ("ant", "cpu"): {"initial_std": 0.25},
     ("ant", "cuda"): {"initial_std": 0.25},
+    # A swimmer's stroke pays late: its return is the way that it makes in the whole episode.
+    ("swimmer", "cpu"): {"gamma": 0.9999, "gae_lambda": 0.98, "horizon": 128, "total_steps": 1_500_000},
+    ("swimmer", "cuda"): {"gamma": 0.9999, "gae_lambda": 0.98, "horizon": 64},
+    # Arms that are done within a second or two: episodes of 50, 100 and 250 steps.
+    ("reacher", "cpu"): {"gamma": 0.95, "horizon": 50, "total_steps": 1_000_000},
+    ("reacher", "cuda"): {"gamma": 0.95, "total_steps": 50_000_000},
+    ("pusher", "cpu"): {"gamma": 0.98, "horizon": 50},
+    ("pusher", "cuda"): {"gamma": 0.98},
+    ("grasp", "cpu"): {"gamma": 0.98, "total_steps": 4_000_000},
+    ("grasp", "cuda"): {"gamma": 0.98},
+    # Humanoids need wide networks, and pay little for loud noise.
+    ("humanoid", "cpu"): {"hidden": (256, 128), "total_steps": 10_000_000},
+    ("humanoid", "cuda"): {"hidden": (512, 256, 128), "total_steps": 300_000_000},
+    ("humanoid_standup", "cpu"): {"hidden": (256, 128), "total_steps": 10_000_000},
+    ("humanoid_standup", "cuda"): {"hidden": (512, 256, 128), "total_steps": 200_000_000},
     ("inverted_pendulum", "cpu"): {
         "num_envs": 32,
         "total_steps": 150_000,

@@ -2,7 +2,7 @@
 
 import importlib
 
-__all__ = ["BatchEnv", "SingleEnv", "Task", "TaskData", "VectorEnv", "canonical", "tasks"]
+__all__ = ["BatchEnv", "SingleEnv", "Task", "TaskData", "VectorEnv", "canonical", "gymnasium_id", "tasks"]
 
 _homes = {
     "BatchEnv": "acesim_rl.envs.batch",
@@ -11,6 +11,7 @@ _homes = {
     "TaskData": "acesim_rl.envs.base",
     "VectorEnv": "acesim_rl.envs.vector",
     "canonical": "acesim_rl.envs.registration",
+    "gymnasium_id": "acesim_rl.envs.registration",
     "tasks": "acesim_rl.envs.registration",
 }
 

@@ -8,11 +8,14 @@ import warp as wp
 
 from acesim_rl.envs.draws import standard_normal, uniform
 from acesim_rl.model import Model, ModelData
+from acesim_rl.stages import cdof, cinert, com_vel, kinematics, subtree_com, tendon
 from acesim_rl.state import StateData
 
-__all__ = ["Task", "TaskData", "body_position", "conclude", "control_cost", "observe_joints", "restart"]
+__all__ = ["Task", "TaskData", "body_position", "conclude", "control_cost", "observe_joints", "refresh", "restart"]
 
 _FREE, _BALL, _SLIDE = 0, 1, 2  # mjtJoint
+_kinematics, _subtree_com, _cinert = kinematics.function, subtree_com.function, cinert.function
+_cdof, _com_vel, _tendon = cdof.function, com_vel.function, tendon.function
 
 
 @wp.struct
@@ -97,6 +100,8 @@ def restart(m: ModelData, d: StateData, t: TaskData, noise: float, normal: bool,
         d.qacc[i, w] = 0.0  # the warm start
     for i in range(m.nu):
         d.ctrl[i, w] = 0.0
+    for i in range(m.na):
+        d.act[i, w] = 0.0
     d.time[0, w] = 0.0
     t.episode[w] = episode + 1
     t.elapsed[w] = 0
@@ -133,6 +138,23 @@ def body_position(m: ModelData, d: StateData, body: int, w: int) -> wp.vec3:
     return p
 
 
+@wp.func
+def refresh(m: ModelData, d: StateData, w: int):
+    """What is derived from positions and velocities of one world, up to ``cinert``, ``cvel`` and the tendons."""
+    for b in range(1, m.nbody):
+        _kinematics(m, d, b, w)
+    for i in range(m.tree_root.shape[0]):
+        _subtree_com(m, d, i, w)
+    for b in range(1, m.nbody):
+        _cinert(m, d, b, w)
+    for j in range(m.njnt):
+        _cdof(m, d, j, w)
+    for b in range(1, m.nbody):
+        _com_vel(m, d, b, w)
+    for i in range(m.ntendon):
+        _tendon(m, d, i, w)
+
+
 class Task:
     """Base of the tasks: a robot, what is observed, what is rewarded, and how episodes begin and end.
 
@@ -156,6 +178,8 @@ class Task:
     """Names of the info values that a reset gives too."""
     terms: tuple[str, ...] = ()
     """Names of the info values that only a step gives."""
+    vectors: dict[str, int] = {}  # noqa: RUF012
+    """Info values that are several numbers, one row of ``t.place`` or ``t.terms`` each: how many."""
     num_before = 1
     """Numbers a world that ``before`` keeps."""
     normal_velocity = False
@@ -211,9 +235,9 @@ def find_mjcf(name: str | Path) -> str:
     if text.lstrip().startswith("<"):
         return text
     own = Path(text).expanduser()
-    shipped = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / text
-    places = dict.fromkeys((own, shipped))
+    homes = (Path(__file__).parent, Path(gymnasium.__file__).parent / "envs" / "mujoco")
+    places = dict.fromkeys((own, *(home / "assets" / text for home in homes)))
     for path in places:
         if path.is_file():
             return str(path)
-    raise FileNotFoundError(f"no MJCF file {text!r}: looked for {' and '.join(map(str, places))}")
+    raise FileNotFoundError(f"no MJCF file {text!r}: looked for {', '.join(map(str, places))}")

@@ -83,14 +83,15 @@ class BatchEnv:
         self.action = wp.to_torch(self.group.d.ctrl).T
         """The simulation's controls, shape [num_envs, num_actions]: a policy may write its action here.
         Zero after a step in the worlds that began a new episode."""
+        self._qacc = wp.to_torch(self.group.d.qacc)
         self.obs = zeros(n, self.num_obs)
         self.final_obs = zeros(n, self.num_obs)
         self.reward = zeros(n)
         self.terminated = zeros(n, dtype=torch.bool)
         self.truncated = zeros(n, dtype=torch.bool)
         # One row too many where a task has none: no array is empty.
-        self._place, self._final_place = zeros(len(task.place) + 1, n), zeros(len(task.place) + 1, n)
-        self._terms = zeros(len(task.terms) + 1, n)
+        rows = [sum(task.vectors.get(name, 1) for name in names) + 1 for names in (task.place, task.terms)]
+        self._place, self._final_place, self._terms = zeros(rows[0], n), zeros(rows[0], n), zeros(rows[1], n)
         self._done = zeros(n, dtype=torch.bool)
         self._before = zeros(max(task.num_before, 1), n)
         self._elapsed, self._episode = zeros(n, dtype=torch.int32), zeros(n, dtype=torch.int32)
@@ -98,11 +99,20 @@ class BatchEnv:
         self._next = self._task_data(self.obs, self._place)
         self._last = self._task_data(self.final_obs, self._final_place)
 
-        self.reset_info = dict(zip(task.place, self._place, strict=False))
-        """Info values of the worlds' states now, after a reset where there was one; shape [num_envs] each."""
-        self.info = dict(zip(task.place, self._final_place, strict=False))
-        self.info |= dict(zip(task.terms, self._terms, strict=False))
+        self.reset_info = self._named(task.place, self._place)
+        """Info values of the worlds' states now, after a reset where there was one; shape [num_envs] each, or
+        [num_envs, numbers] where ``task.vectors`` says so."""
+        self.info = self._named(task.place, self._final_place) | self._named(task.terms, self._terms)
         self.info["final_obs"] = self.final_obs
+
+    def _named(self, names: tuple[str, ...], rows: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The rows of values by their names."""
+        named, row = {}, 0
+        for name in names:
+            count = self.task.vectors.get(name)
+            named[name] = rows[row] if count is None else rows[row : row + count].T
+            row += 1 if count is None else count
+        return named
 
     def _task_data(self, obs: torch.Tensor, place: torch.Tensor) -> TaskData:
         t = TaskData()
@@ -216,7 +226,9 @@ class BatchEnv:
         with self._torch_stream():
             self.group.state.set("qpos", qpos)
             self.group.state.set("qvel", qvel)
+            warm = self._qacc.clone()
             self.sim.forward()
+            self._qacc.copy_(warm)  # as in MuJoCo a forward pass is not where the next step's solver begins
         self._run("observe", self.emit_observe)
         return self.obs
 
@@ -240,7 +252,8 @@ class BatchEnv:
             tensor.copy_(state[name])
 
     def _carried(self) -> dict[str, torch.Tensor]:
-        carried = {name: wp.to_torch(getattr(self.group.d, name)) for name in self.task.carried}
+        names = (*self.task.carried, *(["act"] if self.task.mj.na else []))
+        carried = {name: wp.to_torch(getattr(self.group.d, name)) for name in names}
         return carried | {
             "obs": self.obs,
             "place": self._place,

@@ -2,22 +2,30 @@
 
 import difflib
 import importlib
+import re
 
 import gymnasium
 
-__all__ = ["canonical", "register", "task_class", "tasks"]
+__all__ = ["canonical", "gymnasium_id", "register", "task_class", "tasks"]
 
-# Asset stem -> (Gymnasium name, home of the task class). All of them have Gymnasium's time limit of 1,000 steps.
+# Task -> (id, home of the task class, time limit [steps]). Ids that end in v5 have Gymnasium's own time limits.
 _TASKS = {
-    "ant": ("Ant-v5", "acesim_rl.envs.ant:Ant"),
-    "half_cheetah": ("HalfCheetah-v5", "acesim_rl.envs.half_cheetah:HalfCheetah"),
-    "hopper": ("Hopper-v5", "acesim_rl.envs.hopper:Hopper"),
-    "walker2d": ("Walker2d-v5", "acesim_rl.envs.walker2d:Walker2d"),
-    "inverted_pendulum": ("InvertedPendulum-v5", "acesim_rl.envs.inverted_pendulum:InvertedPendulum"),
+    "ant": ("Ant-v5", "acesim_rl.envs.ant:Ant", 1000),
+    "half_cheetah": ("HalfCheetah-v5", "acesim_rl.envs.half_cheetah:HalfCheetah", 1000),
+    "hopper": ("Hopper-v5", "acesim_rl.envs.hopper:Hopper", 1000),
+    "walker2d": ("Walker2d-v5", "acesim_rl.envs.walker2d:Walker2d", 1000),
+    "reacher": ("Reacher-v5", "acesim_rl.envs.reacher:Reacher", 50),
+    "humanoid": ("Humanoid-v5", "acesim_rl.envs.humanoid:Humanoid", 1000),
+    "humanoid_standup": ("HumanoidStandup-v5", "acesim_rl.envs.humanoid_standup:HumanoidStandup", 1000),
+    "swimmer": ("Swimmer-v5", "acesim_rl.envs.swimmer:Swimmer", 1000),
+    "pusher": ("Pusher-v5", "acesim_rl.envs.pusher:Pusher", 100),
+    "inverted_pendulum": ("InvertedPendulum-v5", "acesim_rl.envs.inverted_pendulum:InvertedPendulum", 1000),
     "inverted_double_pendulum": (
         "InvertedDoublePendulum-v5",
         "acesim_rl.envs.inverted_double_pendulum:InvertedDoublePendulum",
+        1000,
     ),
+    "grasp": ("Grasp-v0", "acesim_rl.envs.grasp:Grasp", 250),
 }
 
 
@@ -30,8 +38,8 @@ def canonical(name: str) -> str:
     """Asset stem of a task from any usual spelling: ``Ant-v5``, ``acesim_rl/Ant-v5``, ``half-cheetah``, ``HOPPER``."""
 
     def squash(text: str) -> str:
-        text = text.lower().rpartition("/")[2].removesuffix(".xml").removesuffix("_v5").removesuffix("-v5")
-        return text.replace("_", "").replace("-", "").replace(" ", "")
+        text = re.sub(r"[-_ ]?v\d+$", "", text.lower().rpartition("/")[2].removesuffix(".xml"))
+        return re.sub(r"[-_ ]", "", text)
 
     known = {squash(stem): stem for stem in _TASKS}
     key = squash(name)
@@ -48,14 +56,19 @@ def task_class(name: str) -> type:
     return getattr(importlib.import_module(module), attribute)
 
 
+def gymnasium_id(name: str) -> str:
+    """The id for ``gymnasium.make`` of a task by name."""
+    return f"acesim_rl/{_TASKS[canonical(name)][0]}"
+
+
 def register() -> None:
     """Make ``gymnasium.make`` and ``gymnasium.make_vec`` know the ids ``acesim_rl/Ant-v5`` and so on."""
-    for stem, (name, _) in _TASKS.items():
+    for stem, (name, _, limit) in _TASKS.items():
         if f"acesim_rl/{name}" not in gymnasium.registry:
             gymnasium.register(
                 id=f"acesim_rl/{name}",
                 entry_point="acesim_rl.envs.single:SingleEnv",
                 vector_entry_point="acesim_rl.envs.vector:VectorEnv",
-                max_episode_steps=1000,
+                max_episode_steps=limit,
                 kwargs={"task": stem},
             )

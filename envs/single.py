@@ -93,7 +93,7 @@ class SingleEnv(gymnasium.Env):
         obs = self.set_state(*self.task.initial_state(self.np_random))
         if self.render_mode == "human":
             self.render()
-        return obs, {name: float(value) for name, value in self.batch.reset_info.items()}
+        return obs, self._info(self.batch.reset_info)
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict]:
         """One step of the environment: ``frame_skip`` steps of the physics."""
@@ -104,8 +104,7 @@ class SingleEnv(gymnasium.Env):
         del info["final_obs"]
         if self.render_mode == "human":
             self.render()
-        info = {name: float(value) for name, value in info.items()}
-        return self._observation(obs), float(reward), bool(terminated), False, info
+        return self._observation(obs), float(reward), bool(terminated), False, self._info(info)
 
     def set_state(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
         """Put the robot into a state, qpos [nq] and qvel [nv]; returns the observation."""
@@ -157,3 +156,7 @@ class SingleEnv(gymnasium.Env):
     @staticmethod
     def _observation(obs: torch.Tensor) -> np.ndarray:
         return obs[0].cpu().numpy().astype(np.float64)
+
+    @staticmethod
+    def _info(values: dict[str, torch.Tensor]) -> dict[str, float | np.ndarray]:
+        return {name: float(v) if v.ndim == 1 else v[0].cpu().numpy().astype(np.float64) for name, v in values.items()}

@@ -95,7 +95,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         info = {}
         if mask.any():
             for name, tensor in values.items():
-                info[name] = np.where(mask, _numpy(tensor).astype(np.float64), 0.0)
+                where = mask if tensor.ndim == 1 else mask[:, None]
+                info[name] = np.where(where, _numpy(tensor).astype(np.float64), 0.0)
                 info[f"_{name}"] = mask.copy()
         return info
 

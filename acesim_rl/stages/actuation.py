@@ -18,7 +18,7 @@ def actuation(m: ModelData, d: StateData, i: int, w: int):
         ctrl = d.ctrl[u, w]
         if m.actuator_ctrllimited[u] != 0:
             ctrl = wp.clamp(ctrl, m.actuator_ctrlrange[u, w][0], m.actuator_ctrlrange[u, w][1])
-        force = m.actuator_gain[u, w] * ctrl
+        force = m.actuator_gainprm[u, w][0] * ctrl
         if m.actuator_forcelimited[u] != 0:
             force = wp.clamp(force, m.actuator_forcerange[u, w][0], m.actuator_forcerange[u, w][1])
         gear = m.actuator_gear[u, w]

@@ -16,7 +16,7 @@ def com_vel(m: ModelData, d: StateData, b: int, w: int):
     """Velocity of body b, its acceleration while joint accelerations are zero, and the force that this takes."""
     parent = m.body_parentid[b]
     vel = d.cvel[parent, w]
-    acc = d.cacc[parent, w]
+    acc = d.cacc_bias[parent, w]
     if parent == 0:
         acc = wp.spatial_vector(wp.vec3(0.0, 0.0, 0.0), -m.gravity[0, w])
     for j in range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b]):
@@ -35,7 +35,7 @@ def com_vel(m: ModelData, d: StateData, b: int, w: int):
             acc += cross_motion(vel, d.cdof[adr, w]) * d.qvel[adr, w]
             vel += d.cdof[adr, w] * d.qvel[adr, w]
     d.cvel[b, w] = vel
-    d.cacc[b, w] = acc
+    d.cacc_bias[b, w] = acc
     I = d.cinert[b, w]
     d.cfrc[b, w] = inertia_times(I, acc) + cross_force(vel, inertia_times(I, vel))
 

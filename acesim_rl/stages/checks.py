@@ -27,6 +27,13 @@ def reset_world(m: ModelData, d: StateData, w: int):
         d.qacc[i, w] = 0.0
         d.qacc_euler[i, w] = 0.0
     zero_ctrl(m, d, w)
+    for i in range(m.na):
+        d.act[i, w] = 0.0
+        d.act_dot[i, w] = 0.0
+    for b in range(m.nbody):
+        if m.body_mocapid[b] >= 0:
+            d.mocap_pos[m.body_mocapid[b], w] = m.body_pos[b, w]
+            d.mocap_quat[m.body_mocapid[b], w] = m.body_quat[b, w]
     d.time[0, w] = 0.0
 
 

@@ -23,6 +23,11 @@ def kinematics(m: ModelData, d: StateData, b: int, w: int):
         quat = wp.normalize(get_quat(d.qpos, adr + 3, w))
         d.xanchor[first, w] = pos
         d.xaxis[first, w] = m.jnt_axis[first, w]
+    elif m.body_mocapid[b] >= 0:
+        pos = d.mocap_pos[m.body_mocapid[b], w]
+        quat = d.mocap_quat[m.body_mocapid[b], w]
+        if wp.length_sq(quat) < 1.0e-30:
+            quat = wp.quat_identity()
     else:
         pos = pos + wp.quat_rotate(quat, m.body_pos[b, w])
         quat = quat * m.body_quat[b, w]

@@ -9,13 +9,16 @@ import numpy as np
 from acesim_rl import Model, Simulation
 from acesim_rl.simulation import Group
 
-__all__ = ["SMOOTH", "Reference", "assert_matches", "errors", "reference", "simulate", "step_both"]
+__all__ = ["SMOOTH", "STATE", "Reference", "assert_matches", "errors", "reference", "simulate", "step_both"]
 
 SMOOTH = (
     "xpos", "xquat", "xipos", "xanchor", "xaxis", "cdof", "cvel", "M", "qfrc_bias", "qfrc_passive",
     "actuator_force", "qfrc_actuator", "qfrc_smooth",
 )  # fmt: skip
 """Fields of the forward pass that contacts and limits have no part in."""
+EXTRA = ("ten_length", "ten_velocity", "actuator_length", "actuator_velocity", "act_dot")
+"""Smooth fields of tendons and actuators of any kind, for tests that ask for them."""
+STATE = ("qpos", "qvel", "ctrl", "act", "mocap_pos", "mocap_quat", "qacc_warmstart")
 CONSTRAINED = ("qfrc_constraint", "qacc", "cfrc_ext", "next qpos", "next qvel")
 FORWARD = (*SMOOTH, "qfrc_constraint", "qacc", "cfrc_ext")
 
@@ -27,6 +30,11 @@ class Reference:
     qpos: np.ndarray
     qvel: np.ndarray
     ctrl: np.ndarray
+    act: np.ndarray
+    mocap_pos: np.ndarray
+    mocap_quat: np.ndarray
+    qacc_warmstart: np.ndarray
+    """Where the solver begins: what PGS ends with depends on it."""
     fields: dict[str, np.ndarray]
     """FORWARD fields, `next qpos`, `next qvel`; [n, ...]."""
     counts: np.ndarray
@@ -43,29 +51,34 @@ def reference(mj: mujoco.MjModel, *, runs: int, steps: int, spread: float, speed
         mujoco.mj_resetData(mj, data)
         mujoco.mj_integratePos(mj, data.qpos, rng.uniform(-spread, spread, mj.nv), 1.0)
         data.qvel[:] = speed * rng.normal(size=mj.nv)
+        if mj.na:
+            data.act[:] = rng.normal(size=mj.na)
+        if mj.nmocap:
+            data.mocap_pos[:] += spread * rng.normal(size=(mj.nmocap, 3))
+            data.mocap_quat[:] = rng.normal(size=(mj.nmocap, 4))
         for _ in range(steps):
             data.ctrl[:] = 1.3 * rng.uniform(low, high)
-            for values in (data.qpos, data.qvel, data.ctrl):
+            for values in (getattr(data, key) for key in STATE):
                 values[:] = values.astype(np.float32)
             rows.append(step_both(mj, data))
-    keys = ("qpos", "qvel", "ctrl", "counts", *FORWARD, "next qpos", "next qvel")
-    columns = {key: np.array([row[key] for row in rows]) for key in keys}
-    state = [columns.pop(key).astype(np.float32) for key in ("qpos", "qvel", "ctrl")]
+    columns = {key: np.array([row[key] for row in rows]) for key in rows[0]}
+    state = [columns.pop(key).astype(np.float32) for key in STATE]
     return Reference(*state, counts=columns.pop("counts"), fields=columns)
 
 
 def step_both(mj: mujoco.MjModel, data: mujoco.MjData) -> dict[str, np.ndarray]:
     """The state of `data`, MuJoCo's forward pass in it, and the next state, where `data` is left."""
-    state = {key: getattr(data, key).copy() for key in ("qpos", "qvel", "ctrl")}
+    state = {key: getattr(data, key).copy() for key in STATE}
     mujoco.mj_forward(mj, data)
     mujoco.mj_rnePostConstraint(mj, data)
     full = np.zeros((mj.nv, mj.nv))
     mujoco.mj_fullM(mj, data, full)
-    found = {key: getattr(data, key).copy() for key in FORWARD if key != "M"}
+    found = {key: getattr(data, key).copy() for key in (*FORWARD, *EXTRA) if key != "M"}
     counts = np.array([data.ncon, data.nefc])
     mujoco.mj_step(mj, data)
     return {
-        **state, **found, "M": full, "counts": counts, "next qpos": data.qpos.copy(), "next qvel": data.qvel.copy(),
+        **state, **found, "M": full, "counts": counts,
+        **{f"next {key}": getattr(data, key).copy() for key in ("qpos", "qvel", "act")},
     }  # fmt: skip
 
 
@@ -78,15 +91,17 @@ def simulate(
     group = simulation.groups[0]
     if change:
         change(group)
-    for key in ("qpos", "qvel", "ctrl"):
-        group.state.set(key, np.concatenate([getattr(part, key) for part in parts]))
+    for key in STATE:
+        group.state.set(key.removesuffix("_warmstart"), np.concatenate([getattr(part, key) for part in parts]))
     simulation.forward()
     simulation.run("forces", group.emit_rne_post_constraint)
-    ours = {key: group.state.get(key) for key in FORWARD}
+    general = model.has_actuation and not model.only_motors
+    extra = [*EXTRA[:2]] * model.uses_tendons + [*EXTRA[2:]] * general  # else nobody computes them
+    ours = {key: group.state.get(key) for key in (*FORWARD, *extra)}
     counts = np.hstack([group.state.get("ncon"), group.state.get("nefc")])
-    group.state.set("qacc", 0.0)
+    group.state.set("qacc", np.concatenate([part.qacc_warmstart for part in parts]))
     simulation.step()
-    ours |= {f"next {key}": group.state.get(key) for key in ("qpos", "qvel")}
+    ours |= {f"next {key}": group.state.get(key) for key in ("qpos", "qvel", "act")}
     cuts = np.cumsum(sizes)[:-1]
     split = {key: np.split(values, cuts) for key, values in ours.items()}
     return [{key: split[key][k] for key in split} for k in range(len(parts))], np.split(counts, cuts)
@@ -95,7 +110,7 @@ def simulate(
 def errors(ours: dict[str, np.ndarray], theirs: Reference) -> dict[str, np.ndarray]:
     """For each field and state: largest difference over the field's largest value in all states."""
     found = {}
-    for key, value in theirs.fields.items():
+    for key, value in ((key, theirs.fields[key]) for key in ours if key in theirs.fields):
         difference = np.abs(ours[key] - value).reshape(len(value), -1).max(axis=1, initial=0.0)
         found[key] = difference / max(np.abs(value).max(initial=0.0), 1e-6)
     return found
@@ -133,7 +148,7 @@ def assert_matches(
     )
     for key, error in errors(ours, theirs).items():
         state = int(error.argmax())
-        allowed = smooth if key in SMOOTH else constrained
+        allowed = smooth if key in (*SMOOTH, *EXTRA) else constrained
         assert error[state] <= allowed, (
             f"{key} in state {state}: relative error {error[state]:.1e}, allowed {allowed:.0e}; "
             f"ours {ours[key][state].ravel()}, MuJoCo's {theirs.fields[key][state].ravel()}"

@@ -1,4 +1,4 @@
-"""Random MJCF: trees of bodies with random joints, geoms, solver parameters, motors and options."""
+"""Random MJCF: trees of bodies with random joints, geoms, solver parameters, tendons, actuators, fluids, options."""
 
 import numpy as np
 
@@ -39,12 +39,21 @@ class _Writer:
 
         floor = self.maybe(0.8, "<geom type='plane' size='5 5 .1' euler='3 4 0'/>")
         motors = "".join(self.maybe(0.5, self.motor(*joint)) for joint in self.joints)
-        option = (
-            f"integrator='{self.rng.choice(['Euler', 'RK4'])}' impratio='{self.rng.choice([1, 1, 5])}' "
-            f"gravity='{self.numbers(-3, 3, 2)} -9.8'"
-        )
+        integrator = self.rng.choice(["Euler", "RK4"])
+        option = f"impratio='{self.rng.choice([1, 1, 5])}' gravity='{self.numbers(-3, 3, 2)} -9.8'"
         bodies = "".join(map(emit, children[-1]))
-        return f"<mujoco><option {option}/><worldbody>{floor}{bodies}</worldbody><actuator>{motors}</actuator></mujoco>"
+        option += f" integrator='{self.rng.choice([integrator, 'implicit', 'implicitfast'])}'"
+        option += self.maybe(0.3, f" density='{self.numbers(0, 500)}' viscosity='{self.numbers(0, 1)}' wind='1 0 2'")
+        tendons = self.tendon() if self.scalar_joints() and self.rng.random() < 0.4 else ""
+        motors += "".join(self.maybe(0.3, self.servo(name)) for name in self.scalar_joints())
+        motors += self.servo("rope", "tendon") if tendons and self.rng.random() < 0.5 else ""
+        return (
+            f"<mujoco><option {option}/><worldbody>{floor}{bodies}</worldbody>"
+            f"<tendon>{tendons}</tendon><actuator>{motors}</actuator></mujoco>"
+        )
+
+    def scalar_joints(self) -> list[str]:
+        return [name for name, kind in self.joints if kind in ("hinge", "slide")]
 
     def kinds(self, left: int, parent: int) -> list[str]:
         """Joint types of one body: a free joint, or up to three others (a ball joint last), or none."""
@@ -105,4 +114,24 @@ class _Writer:
     def motor(self, joint: str, kind: str) -> str:
         text = f"joint='{joint}' gear='{self.numbers(-3, 3, WIDTH[kind])}' gainprm='{self.numbers(0.5, 2)}'"
         text += self.maybe(0.6, " ctrlrange='-1 .8'") + self.maybe(0.3, " forcerange='-.5 .9'")
+        return f"<general {text}/>"
+
+    def tendon(self) -> str:
+        chosen = self.rng.permutation(self.scalar_joints())[: self.rng.integers(1, 4)]
+        joints = "".join(f"<joint joint='{name}' coef='{self.numbers(-2, 2)}'/>" for name in chosen)
+        text = self.maybe(0.5, f" stiffness='{self.numbers(0, 20)}'")
+        text += self.maybe(0.5, f" damping='{self.numbers(0, 2)}'")
+        text += self.maybe(0.3, f" range='{self.numbers(-0.3, 0)} {self.numbers(0, 0.3)}'")
+        text += self.maybe(0.3, f" springlength='{self.numbers(-0.2, 0)} {self.numbers(0, 0.2)}'")
+        return f"<fixed name='rope'{text}>{joints}</fixed>"
+
+    def servo(self, name: str, transmission: str = "joint") -> str:
+        text = f"{transmission}='{name}' gear='{self.numbers(-2, 2)}' biastype='affine' gaintype='affine'"
+        text += f" gainprm='{self.numbers(-3, 3, 3)}'"
+        text += f" biasprm='{self.numbers(-1, 1)} -{self.numbers(0, 9)} -{self.numbers(0, 2)}'"
+        kind = self.rng.choice(["none", "integrator", "filter", "filterexact"])
+        if kind != "none":
+            text += f" dyntype='{kind}' dynprm='{self.numbers(0.01, 0.1)}'" + self.maybe(0.3, " actearly='true'")
+            text += self.maybe(0.3, " actrange='-.7 .8'")
+        text += self.maybe(0.3, " forcerange='-2 3'")
         return f"<general {text}/>"

@@ -5,7 +5,7 @@ from functools import cache
 import mujoco
 import numpy as np
 import pytest
-from compare import Reference, errors, simulate, step_both
+from compare import STATE, Reference, errors, simulate, step_both
 
 from acesim_rl import Model
 from acesim_rl.scene import ROBOTS, asset_path
@@ -56,7 +56,8 @@ def test_one_step(name, any_device):
         data.qpos[:], data.qvel[:], data.ctrl[:] = states.qpos[k], states.qvel[k], states.ctrl[k]
         rows.append(step_both(model.mj, data))
     fields = {key: np.array([row[key] for row in rows]) for key in ("next qpos", "next qvel")}
-    theirs = Reference(states.qpos, states.qvel, states.ctrl, fields, np.array([row["counts"] for row in rows]))
+    state = {key: np.array([row[key] for row in rows], np.float32) for key in STATE}
+    theirs = Reference(**state, fields=fields, counts=np.array([row["counts"] for row in rows]))
     (ours,), (counts,) = simulate(model, [theirs], any_device)
     np.testing.assert_array_equal(counts, theirs.counts)
     found = errors(ours, theirs)

@@ -67,6 +67,41 @@ BUSY = Model.from_mjcf("""<mujoco><worldbody><geom type='plane' size='5 5 .1'/>
 """Every stage has something to do: all pair types, limits, damping taken implicitly, several trees."""
 
 
+GENERAL = """<mujoco><option density='10' viscosity='.1' integrator='{}' timestep='.003'/>
+<worldbody><geom type='plane' size='5 5 .1'/><body mocap='true' pos='0 0 1'><geom size='.1'/></body>
+<body pos='0 0 .1' gravcomp='.5'><joint type='slide' name='a' damping='.1 .2 .3'/><geom size='.1'/><site name='s'/>
+<body pos='.2 0 0'><joint name='b' axis='0 1 0' actuatorfrcrange='-1 1'/><geom type='capsule' size='.1 .1'/></body>
+</body>
+<body pos='1 0 .1'><freejoint/><geom size='.1'/></body></worldbody>
+<tendon><fixed name='t' stiffness='3' damping='1' range='-.01 .01'>
+<joint joint='a' coef='1'/><joint joint='b' coef='2'/></fixed></tendon>
+<actuator><position joint='a' kp='9' kv='1'/><general tendon='t' dyntype='filterexact' dynprm='.1' actearly='true'/>
+<motor site='s' gear='1 2 3 1 2 3'/></actuator>
+<sensor><touch site='s'/><accelerometer site='s'/><force site='s'/><tendonpos tendon='t'/><e_kinetic/>
+<subtreeangmom body='world'/><framequat objtype='site' objname='s'/></sensor></mujoco>"""
+"""Every stage that only some models need."""
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "RK4", "implicit"])
+def test_general_models(integrator, any_device):
+    """The scheduler knows what their stages touch; all schedulers give the same bits."""
+    found = []
+    for scheduler in ("serial", "ace-sw"):
+        simulation = Simulation(GENERAL.format(integrator), 130, device=any_device, scheduler=scheduler, sensors=True)
+        group = simulation.groups[0]
+        rng = np.random.default_rng(0)
+        for name in ("qvel", "ctrl", "act", "mocap_pos"):
+            group.state.set(name, rng.normal(size=group.state.get(name).shape))
+        simulation.step(20)
+        found.append({name: group.state.get(name).tobytes() for name in StateData.vars})
+        assert group.state.get("act").std() > 0.0 and group.state.get("sensordata").std() > 0.0
+    assert [name for name in found[0] if found[0][name] != found[1][name]] == []
+    group = Simulation(GENERAL.format(integrator), 3, device="cpu", scheduler="serial", sensors=True).groups[0]
+    group.state.set("qvel", [[1.0], [np.nan], [2.0]])
+    operations = [*group.emit_step(), *group.emit_internal_forces(), *group.emit_energy()]
+    assert check(operations) == len(operations)
+
+
 @pytest.mark.parametrize("robot", [*ROBOTS, BUSY], ids=lambda robot: robot if isinstance(robot, str) else "busy")
 def test_stages_touch_what_the_scheduler_thinks(robot):
     group = Simulation(robot, 3, device="cpu", scheduler="serial").groups[0]

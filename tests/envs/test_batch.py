@@ -135,7 +135,20 @@ def test_noise_has_gymnasiums_distribution():
     np.testing.assert_allclose(np.corrcoef(obs.numpy().T), np.eye(18), atol=0.08)
 
 
-@pytest.mark.parametrize("task", ["ant", "inverted_double_pendulum"])
+@pytest.mark.parametrize("task", tasks())
+def test_new_episodes_are_observed_as_their_states(task, batch):
+    env, other = batch(task, 130, scheduler="serial", max_episode_steps=4), batch(task, 130, scheduler="ace-sw")
+    env.reset(seed=0)
+    rollout(env, 4)
+    assert env.truncated.all()
+    other.reset(seed=1)
+    obs = other.set_state(env.group.state.get("qpos"), env.group.state.get("qvel"))
+    torch.testing.assert_close(env.obs, obs, rtol=1e-5, atol=1e-5)
+    for name, value in env.reset_info.items():
+        torch.testing.assert_close(value, other.reset_info[name], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("task", ["ant", "inverted_double_pendulum", "humanoid"])
 def test_resuming_continues_to_the_same_bits(task, batch):
     env, other = batch(task, 8), BatchEnv(task, 8, device="cpu", seed=99)
     env.reset(seed=3)
@@ -154,13 +167,23 @@ def test_resuming_continues_to_the_same_bits(task, batch):
 def test_schedulers_give_the_same_bits(scheduler, batch):
     runs = []
     for name in ("serial", scheduler):
-        env = batch("hopper", 96, scheduler=name)
+        env = batch("hopper", 160, scheduler=name)
         env.reset(seed=0)
         runs.append(rollout(env, 40))
     assert same_bits(*runs)
     assert len(env.group.tiles) > 1
     assert env.scheduler_name != "ace"
     assert env.scheduler_stats() and env.report()
+
+
+@pytest.mark.parametrize("task", tasks())
+def test_schedulers_give_the_same_bits_in_every_task(task, batch):
+    runs = []
+    for name in ("serial", "ace-sw"):
+        env = batch(task, 130, scheduler=name, max_episode_steps=4)
+        env.reset(seed=0)
+        runs.append(rollout(env, 6))
+    assert same_bits(*runs)
 
 
 @pytest.mark.parametrize("task", tasks())

@@ -19,7 +19,7 @@ def rollout(env: BatchEnv, steps: int) -> torch.Tensor:
     return torch.stack(out)
 
 
-@pytest.mark.parametrize("task", ["ant", "hopper"])
+@pytest.mark.parametrize("task", ["ant", "hopper", "humanoid", "pusher", "grasp"])
 def test_schedulers_give_the_same_bits(task):
     serial = rollout(BatchEnv(task, 64, device="cuda", scheduler="serial"), 40)
     for name in ("graph", "ace-sw", "ace"):

@@ -1,9 +1,12 @@
 import subprocess
 import sys
 
+import gymnasium
 import pytest
 
-from acesim_rl.envs import canonical, tasks
+from acesim_rl.envs import canonical, gymnasium_id, tasks
+from acesim_rl.envs.registration import task_class
+from acesim_rl.scene import asset_path, robot_name
 
 
 def test_importing_stays_light():
@@ -21,6 +24,18 @@ def test_names_are_forgiven():
         assert canonical(name) == "half_cheetah"
     assert canonical("walker2d_v5.xml") == canonical("Walker2d-v5") == "walker2d"
     assert canonical("InvertedDoublePendulum-v5") == "inverted_double_pendulum"
+    assert canonical("humanoidstandup.xml") == canonical("HumanoidStandup-v5") == "humanoid_standup"
+    assert canonical("Grasp-v0") == canonical("acesim_rl/Grasp-v0") == "grasp"
+
+
+def test_every_mujoco_task_of_gymnasium_is_there():
+    ids = {gymnasium_id(task).removeprefix("acesim_rl/") for task in tasks()}
+    entries = gymnasium.registry.values()
+    assert ids - {"Grasp-v0"} == {e.id for e in entries if "mujoco" in str(e.entry_point) and e.id.endswith("-v5")}
+    for task in tasks():
+        ours = gymnasium.spec(gymnasium_id(task))
+        assert ours.max_episode_steps == task_class(task).max_episode_steps
+        assert canonical(gymnasium_id(task)) == robot_name(gymnasium_id(task)) == task and asset_path(task).is_file()
 
 
 def test_unknown_names_list_the_known_ones():

@@ -29,10 +29,12 @@ def test_make_vec():
     env.close()
 
 
-def test_info_has_the_form_of_gymnasiums_vector_env():
-    ours = VectorEnv("hopper", 4, device="cpu", reset_noise_scale=0.1)
+@pytest.mark.parametrize("task", ["hopper", "humanoid"])  # a humanoid's info has vectors
+def test_info_has_the_form_of_gymnasiums_vector_env(task):
+    ours = VectorEnv(task, 4, device="cpu", reset_noise_scale=0.1)
     theirs = SyncVectorEnv(
-        [lambda: gymnasium.make("Hopper-v5", reset_noise_scale=0.1)] * 4, autoreset_mode=AutoresetMode.SAME_STEP
+        [lambda: gymnasium.make(f"{task.capitalize()}-v5", reset_noise_scale=0.1)] * 4,
+        autoreset_mode=AutoresetMode.SAME_STEP,
     )
     rng = np.random.default_rng(0)
     forms = []
@@ -62,7 +64,7 @@ def describe(info: dict, done: np.ndarray, form: dict, prefix: str = "") -> None
             if not value.all() and form[name] == "not done":
                 assert np.array_equal(value, ~done)
         else:
-            form[name] = str(np.asarray(value).dtype.kind)
+            form[name] = (np.asarray(value).dtype.kind, np.shape(value))
 
 
 def test_final_obs_and_final_info(pendulums):

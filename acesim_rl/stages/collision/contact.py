@@ -6,7 +6,8 @@ from acesim_rl.model import ModelData
 from acesim_rl.state import StateData
 
 __all__ = [
-    "FAR", "capsule_axis", "geom_pose", "no_contact", "pair_margin", "pair_reach", "put_contact", "touch_spheres",
+    "FAR", "capsule_axis", "geom_pose", "no_contact", "pair_margin", "pair_reach", "put_contact",
+    "put_round_contact", "touch_spheres",
 ]  # fmt: skip
 
 FAR = wp.constant(1.0e10)
@@ -28,12 +29,16 @@ def capsule_axis(m: ModelData, pose: wp.transform, g: int, w: int) -> wp.vec3:
 @wp.func
 def pair_margin(m: ModelData, p: int, w: int) -> float:
     """Distance below which the geoms of pair p push each other."""
+    if m.pair_explicit[p] >= 0:
+        return m.pair_margin[m.pair_explicit[p], w]
     return m.geom_margin[m.pair_geom1[p], w] + m.geom_margin[m.pair_geom2[p], w]
 
 
 @wp.func
 def pair_reach(m: ModelData, p: int, w: int) -> float:
     """Distance below which the geoms of pair p are in contact: the margin, and the gap where they do not push yet."""
+    if m.pair_explicit[p] >= 0:
+        return pair_margin(m, p, w) + m.pair_gap[m.pair_explicit[p], w]
     return pair_margin(m, p, w) + m.geom_gap[m.pair_geom1[p], w] + m.geom_gap[m.pair_geom2[p], w]
 
 
@@ -47,11 +52,10 @@ def put_contact(
     """
     slot = m.pair_slot[p] + k
     d.contact_dist[slot, w] = dist
-    if dist >= pair_reach(m, p, w):
+    if dist > pair_reach(m, p, w):
         d.row_need[2 * m.nlimit + slot, w] = 0
         return
-    rows = wp.where(m.slot_condim[slot] == 1, 1, 2 * (m.slot_condim[slot] - 1))
-    d.row_need[2 * m.nlimit + slot, w] = wp.where(dist < pair_margin(m, p, w), rows, -1)
+    d.row_need[2 * m.nlimit + slot, w] = wp.where(dist < pair_margin(m, p, w), m.slot_rows[slot], -1)
     tangent = along - normal * wp.dot(normal, along)
     if wp.length_sq(tangent) <= 1.0e-12 * wp.length_sq(along):  # none given, or it is the normal itself
         axis = wp.vec3(0.0, 1.0, 0.0)
@@ -68,6 +72,16 @@ def no_contact(m: ModelData, d: StateData, p: int, k: int, w: int):
     """Leave slot k of pair p empty."""
     d.contact_dist[m.pair_slot[p] + k, w] = FAR
     d.row_need[2 * m.nlimit + m.pair_slot[p] + k, w] = 0
+
+
+@wp.func
+def put_round_contact(
+    m: ModelData, d: StateData, p: int, k: int, w: int, centre: wp.vec3, radius: float, normal: wp.vec3, dist: float
+):
+    """Contact of a sphere, whose centre is `dist` away from the second geom along the normal, in slot k of pair p."""
+    gap = dist - radius
+    pos = centre + normal * (radius + 0.5 * gap)
+    put_contact(m, d, p, k, w, gap, pos, normal, wp.vec3(0.0, 0.0, 0.0))
 
 
 @wp.func

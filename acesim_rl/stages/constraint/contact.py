@@ -61,7 +61,7 @@ def contact_rows(m: ModelData, d: StateData, slot: int, w: int):
     if nrow <= 0:
         d.contact_row[slot, w] = -1
         return
-    row = first_row(d, 2 * m.nlimit + slot, w)
+    row = first_row(m, d, 2 * m.nlimit + slot, w)
     d.contact_row[slot, w] = row
     p = m.slot_pair[slot]
     g1 = m.pair_geom1[p]

@@ -1,4 +1,5 @@
-"""Numbers of constraint rows: limits first, then contacts. They come from counting, never from who arrives first."""
+"""Numbers of constraint rows, in the order equality, friction loss, limits, contacts: from counting, never from who
+arrives first."""
 
 import warp as wp
 
@@ -10,9 +11,9 @@ __all__ = ["count_rows", "first_row"]
 
 
 @wp.func
-def first_row(d: StateData, source: int, w: int) -> int:
+def first_row(m: ModelData, d: StateData, source: int, w: int) -> int:
     """First row of a source (a side of a limit, or a contact slot): the rows that those before it need."""
-    row = int(0)
+    row = m.nequality_row + m.nfriction
     for k in range(source):
         row += wp.max(d.row_need[k, w], 0)
     return row
@@ -21,7 +22,7 @@ def first_row(d: StateData, source: int, w: int) -> int:
 @stage("world")
 def count_rows(m: ModelData, d: StateData, w: int):
     """Number of rows, and of contacts."""
-    row = int(0)
+    row = m.nequality_row + m.nfriction
     for k in range(2 * m.nlimit):
         row += d.row_need[k, w]
     ncon = int(0)

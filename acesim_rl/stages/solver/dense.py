@@ -10,10 +10,11 @@ everything, and the same text compiles to plain loops.
     AT(v, k)        entry k of a shared-out vector
     LOAD(p)         *p, of memory that the function does not write
     SUM(x)          x summed over the lanes, in a fixed order
+    SYNC            what a lane has written, the others read from here on
     DOT(sum, q, i, term)    declares sum = the sum of a term over all entries, in a fixed order
 """
 
-__all__ = ["CHOLESKY_SOLVE", "PRELUDE", "epilogue", "lanes_for", "prelude"]
+__all__ = ["CHOLESKY", "CHOLESKY_SOLVE", "PRELUDE", "SOLVE", "epilogue", "lanes_for", "prelude"]
 
 PRELUDE = r"""
 #if defined(__CUDA_ARCH__)
@@ -26,6 +27,7 @@ PRELUDE = r"""
     #define LANE_VALUE(x, k) __shfl_sync(mask, (x), (k), LANES)
     #define SUM(x) UNROLL for (int o_ = LANES / 2; o_ > 0; o_ >>= 1) x += __shfl_xor_sync(mask, x, o_, LANES);
     #define ANY(x) (__ballot_sync(mask, (x)) & mask)
+    #define SYNC __syncwarp(mask);
     #define ENTRY(a, q, j) (a)[q][j]
     #define MATRIX(a) float a[K][NV]
 #else
@@ -37,6 +39,7 @@ PRELUDE = r"""
     #define LANE_VALUE(x, k) (x)
     #define SUM(x)
     #define ANY(x) (x)
+    #define SYNC
     #define ENTRY(a, q, j) (a)[j][q]
     #define MATRIX(a) float a[NV][K]
 #endif
@@ -50,9 +53,8 @@ PRELUDE = r"""
     } SUM(sum)
 """
 
-CHOLESKY_SOLVE = r"""
-    // h = L D L^T in place (L below its diagonal of ones and, transposed, above; the diagonal keeps 1 / D_kk),
-    // then s = h^-1 s
+CHOLESKY = r"""
+    // h = L D L^T in place (L below its diagonal of ones and, transposed, above; the diagonal keeps 1 / D_kk)
     UNROLL for (int k = 0; k < NV; ++k) {
         float column[K];
         OWN_ROWS(q) column[q] = ENTRY(h, q, k);
@@ -69,6 +71,10 @@ CHOLESKY_SOLVE = r"""
             ENTRY(h, q, k) = ROW_INDEX(q) >= k ? scaled : ENTRY(h, q, k);
         }
     }
+"""
+
+SOLVE = r"""
+    // s = h^-1 s, with h = L D L^T from above
     UNROLL for (int k = 0; k < NV; ++k) {
         const float solved = AT(s, k);
         OWN_ROWS(q) s[q] -= ROW_INDEX(q) > k ? ENTRY(h, q, k) * solved : 0.f;
@@ -80,7 +86,9 @@ CHOLESKY_SOLVE = r"""
     }
 """
 
-_EPILOGUE = "UNROLL LOOP LOAD AT LANE_VALUE SUM ANY ENTRY MATRIX OWN_ROWS ROW_INDEX ROWS DOT"
+CHOLESKY_SOLVE = CHOLESKY + SOLVE
+
+_EPILOGUE = "UNROLL LOOP LOAD AT LANE_VALUE SUM ANY SYNC ENTRY MATRIX OWN_ROWS ROW_INDEX ROWS DOT"
 
 
 def lanes_for(nv: int) -> int:
