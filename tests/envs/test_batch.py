@@ -154,7 +154,7 @@ def test_resuming_continues_to_the_same_bits(task, batch):
 def test_schedulers_give_the_same_bits(scheduler, batch):
     runs = []
     for name in ("serial", scheduler):
-        env = batch("hopper", 96, scheduler=name)
+        env = batch("hopper", 130, scheduler=name)
         env.reset(seed=0)
         runs.append(rollout(env, 40))
     assert same_bits(*runs)
