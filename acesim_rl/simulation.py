@@ -114,9 +114,7 @@ class Simulation:
         solvers = [solver(group.model.nv) for group in self.groups for solver in (stages.newton, stages.euler_damping)]
         load([*stages.GENERIC, *solvers], self.device)
         if scheduler == "ace":
-            largest = max(group.nworld for group in self.groups)
-            operations = sum(1 for group in self.groups for _ in group.emit_step())
-            scheduler = pick(self.device, operations, largest)
+            scheduler = pick(self.device, max(group.nworld for group in self.groups))
         self.scheduler = create(scheduler, self.device, **options)
 
     def step(self, n: int = 1) -> None:

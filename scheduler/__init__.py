@@ -51,11 +51,11 @@ def create(name: str, device: Any = None, *, window: int = 64, workers: int | No
     if name == "ace-sw":
         kind = AceStreams if device.is_cuda else AceThreads
         return kind(device, window=window, workers=workers)
-    hint = "; 'ace' is a choice: create(pick(device, operations, worlds), device)" if name == "ace" else ""
+    hint = "; 'ace' is a choice: create(pick(device, worlds), device)" if name == "ace" else ""
     raise ValueError(f"unknown scheduler {name!r}; known: {', '.join(names)}{hint}")
 
 
-def pick(device: Any, operations: int, worlds: int) -> str:
+def pick(device: Any, worlds: int) -> str:
     """The scheduler that `ace` stands for: a fixed rule, so that the same inputs always give the same answer.
 
     - CUDA: `ace-sw`. Its graph has parallel branches where `graph` has one chain, and is never slower.
