@@ -16,7 +16,9 @@ from acesim_rl.state import State
 __all__ = ["Group", "Simulation", "interleave"]
 
 CPU_TILES = 8
+"""Tiles that a group is cut into on the CPU, at most."""
 CPU_TILE_WORLDS = 64
+"""Worlds of a tile, at least: smaller operations do not pay for handing them to another thread."""
 
 
 class Group:
@@ -114,7 +116,7 @@ class Simulation:
         solvers = [solver(group.model.nv) for group in self.groups for solver in (stages.newton, stages.euler_damping)]
         load([*stages.GENERIC, *solvers], self.device)
         if scheduler == "ace":
-            scheduler = pick(self.device, max(group.nworld for group in self.groups))
+            scheduler = pick(self.device, sum(group.nworld for group in self.groups))
         self.scheduler = create(scheduler, self.device, **options)
 
     def step(self, n: int = 1) -> None:

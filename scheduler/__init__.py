@@ -58,10 +58,10 @@ def create(name: str, device: Any = None, *, window: int = 64, workers: int | No
 def pick(device: Any, worlds: int) -> str:
     """The scheduler that `ace` stands for: a fixed rule, so that the same inputs always give the same answer.
 
-    - CUDA: `ace-sw`. Its graph has parallel branches where `graph` has one chain, and is never slower.
-    - CPU with two usable cores or more, and 64 worlds or more: `ace-sw`.
+    - CUDA: `ace-sw`: its graph has parallel branches where that of `graph` is one chain.
+    - CPU with two usable cores or more, and 128 worlds or more: `ace-sw`.
     - otherwise `serial`: operations are too short to pay for handing them to another thread.
     """
     if wp.get_device(device).is_cuda:
         return "ace-sw"
-    return "ace-sw" if usable_cores() >= 2 and worlds >= 64 else "serial"
+    return "ace-sw" if usable_cores() >= 2 and worlds >= 128 else "serial"
