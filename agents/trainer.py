@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import time
 from pathlib import Path
 
@@ -111,7 +110,6 @@ class Trainer:
         if self.interrupted:
             raise KeyboardInterrupt
         self.interrupted = True
-        print("\nfinishing this update and saving; Ctrl-C again to stop at once", file=sys.stderr)
 
     def summary(self) -> dict:
         """The run in numbers; means are over the last 100 episodes, None where none has ended."""
