@@ -1,10 +1,12 @@
 """Watch and measure what a run has learned: python play.py --run-dir runs/ant --video ant.mp4"""
 
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from rich.progress import track
 
 from acesim_rl import envs
 from acesim_rl.agents.checkpoint import atomic, load_checkpoint, policy_of
@@ -32,6 +34,8 @@ def main(argv: list[str]) -> int:
         options = command_line(Options, argv, prog="play.py")
         if options.episodes < 1:
             raise UsageError(f"--episodes {options.episodes}: expected a positive number")
+        if options.video:
+            _check_video(options.video)
         state = load_checkpoint(options.run_dir)
         policy, config = policy_of(state), config_from_dict(state["config"])
         returns = episode_returns(policy, config, options.episodes, options.seed)
@@ -69,19 +73,32 @@ def record(policy: Policy, config: Config, path: Path, seed: int) -> int:
     env = _checked(gymnasium.make, id, render_mode="rgb_array", **_task_options(config))
     try:
         obs, _ = env.reset(seed=seed)
-        frames, over = [env.render()], False
-        while not over:
-            obs, _, terminated, truncated, _ = env.step(policy(obs))
-            frames.append(env.render())
-            over = terminated or truncated
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic(path) as temporary:
-            imageio.mimwrite(temporary, frames, fps=env.metadata["render_fps"])
+        fps, over, frames = env.metadata["render_fps"], False, 0
+        with atomic(path) as temporary, imageio.get_writer(temporary, fps=fps) as film:
+            for _ in track(range(env.spec.max_episode_steps + 1), f"filming {path}"):
+                film.append_data(env.render())
+                frames += 1
+                if over:
+                    break
+                obs, _, terminated, truncated, _ = env.step(policy(obs))
+                over = terminated or truncated
     except (OSError, ValueError, ImportError) as error:
         raise UsageError(f"--video {path}: {error}") from None
     finally:
         env.close()
-    return len(frames)
+    return frames
+
+
+def _check_video(path: Path) -> None:
+    """Before an episode is rendered: can the film be written?"""
+    if path.suffix not in (".mp4", ".gif"):
+        raise UsageError(f"--video {path}: expected a name that ends in .mp4 or .gif")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise UsageError(f"--video {path}: cannot write there ({error.strerror})") from None
 
 
 def _checked(make, *arguments, **options):

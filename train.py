@@ -5,13 +5,17 @@ import itertools
 import sys
 from pathlib import Path
 
-import torch
+try:
+    import torch
 
-from acesim_rl import envs
-from acesim_rl.agents.checkpoint import FILE, load_checkpoint
-from acesim_rl.agents.config import Config, UsageError, check_resumable, config_from_dict, parse
-from acesim_rl.agents.hyperparameters import default_config
-from acesim_rl.agents.trainer import Trainer, make_deterministic
+    from acesim_rl import envs
+    from acesim_rl.agents.checkpoint import FILE, load_checkpoint
+    from acesim_rl.agents.config import Config, UsageError, check_resumable, config_from_dict, parse
+    from acesim_rl.agents.hyperparameters import default_config
+    from acesim_rl.agents.trainer import Trainer, make_deterministic
+except KeyboardInterrupt:  # torch takes a second to import
+    print("train.py: interrupted", file=sys.stderr)
+    sys.exit(130)
 
 
 def main(argv: list[str]) -> int:
@@ -37,11 +41,14 @@ def train(config: Config) -> int:
     if config.resume:
         checkpoint = load_checkpoint(config.resume, config.device)
         check_resumable(config, config_from_dict(checkpoint["config"]))
+        if checkpoint["steps"] >= config.total_steps:
+            print(f"{config.resume}: already at step {checkpoint['steps']:,} of {config.total_steps:,}; nothing to do")
+            return 0
+    make_deterministic(config.threads)
+    env = _environment(config, checkpoint)
     folder = _folder(config)
     config = dataclasses.replace(config, run_dir=folder, resume=None)
-
-    make_deterministic(config.threads)
-    trainer = Trainer(_environment(config, checkpoint), config, folder, checkpoint)
+    trainer = Trainer(env, config, folder, checkpoint)
     if not trainer.run():
         print(
             f"train.py: interrupted at step {trainer.steps:,}; saved, continue with --resume {folder}", file=sys.stderr
@@ -98,6 +105,8 @@ def _environment(config: Config, checkpoint: dict | None) -> "envs.BatchEnv":
         )
     except (ValueError, OSError) as error:
         raise UsageError(error) from None
+    except (RuntimeError, MemoryError) as error:
+        raise UsageError(f"--num-envs {config.num_envs}: could not make the worlds ({error})") from None
 
 
 if __name__ == "__main__":

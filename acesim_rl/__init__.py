@@ -18,6 +18,8 @@ def __getattr__(name: str):
     """Import the engine (and Warp with it) only when somebody asks for it."""
     if name in _homes:
         return getattr(importlib.import_module(_homes[name]), name)
+    if name in ("agents", "envs", "scheduler"):
+        return importlib.import_module(f"acesim_rl.{name}")
     raise AttributeError(f"module 'acesim_rl' has no attribute {name!r}")
 
 

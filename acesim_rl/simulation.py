@@ -17,7 +17,9 @@ from acesim_rl.state import State
 __all__ = ["Group", "Simulation", "interleave"]
 
 CPU_TILES = 8
+"""Tiles that a group is cut into on the CPU, at most."""
 CPU_TILE_WORLDS = 64
+"""Worlds of a tile, at least: smaller operations do not pay for handing them to another thread."""
 
 
 class Group:
@@ -142,9 +144,7 @@ class Simulation:
         solvers = [solver(nv) for nv in newton for solver in (stages.newton, stages.euler_damping)]
         load([*stages.GENERIC, *solvers, *self._optional()], self.device)
         if scheduler == "ace":
-            largest = max(group.nworld for group in self.groups)
-            operations = sum(1 for group in self.groups for _ in group.emit_step())
-            scheduler = pick(self.device, operations, largest)
+            scheduler = pick(self.device, sum(group.nworld for group in self.groups))
         self.scheduler = create(scheduler, self.device, **options)
 
     def _optional(self) -> list[Stage]:

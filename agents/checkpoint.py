@@ -47,9 +47,12 @@ def load_checkpoint(folder: str | Path, device: str = "cpu") -> dict:
     if not path.is_file():
         raise UsageError(f"{folder}: no {FILE} there; give the folder of a run that train.py wrote")
     try:
-        return torch.load(path, map_location=device, weights_only=True)
+        state = torch.load(path, map_location=device, weights_only=True)
     except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
         raise UsageError(f"{path}: not a readable checkpoint ({str(error).split('. ')[0] or 'empty'})") from None
+    if not isinstance(state, dict) or not {"policy", "config"} <= state.keys():
+        raise UsageError(f"{path}: not a checkpoint of train.py (it holds no policy and config)")
+    return state
 
 
 def policy_of(state: dict) -> Policy:

@@ -86,7 +86,7 @@ class Config:
     xml_file: str | None = None
     """MJCF file to use instead of the robot's own."""
     scheduler: Literal["ace", "ace-sw", "graph", "serial"] = "ace"
-    """Who orders the kernels of a step: ace picks one for the device, the robot and the number of worlds."""
+    """Who orders the kernels of a step: ace picks one for the device and the number of worlds."""
     device: Literal["cpu", "cuda"] = "cpu"
     """Where simulation and learning run; the GPU where there is one."""
     num_envs: int = 64
@@ -98,7 +98,7 @@ class Config:
     run_dir: Path | None = None
     """Folder for results; by default the next free one of runs/ENV, runs/ENV-2, ..."""
     resume: Path | None = None
-    """Folder of an earlier run to continue, with its options; only total-steps and save-every may change."""
+    """Folder of an earlier run to continue, with its options; only total-steps, save-every and run-dir may change."""
     save_every: int = 20
     """Updates between two checkpoints."""
     threads: int = 1

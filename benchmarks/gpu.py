@@ -16,13 +16,13 @@ import tyro
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = {
     "tests": "-m pytest -q -p no:cacheprovider tests -k cuda --maxfail=20",
-    "parity": "benchmarks/parity.py --json {out}/parity_h200.json",
+    "parity": "benchmarks/parity.py --json {out}/parity.json",
     "schedulers": "benchmarks/schedulers.py --env ant --num-envs 1024,4096,8192"
-    " --json {out}/schedulers_ant_h200.json --plot {out}/schedulers_ant_h200.png",
+    " --json {out}/schedulers_ant.json --plot {out}/schedulers_ant.png",
     "mix": "benchmarks/schedulers.py --env ant,half_cheetah,hopper,walker2d --num-envs 128,1024,4096"
-    " --json {out}/schedulers_mix_h200.json --plot {out}/schedulers_mix_h200.png",
+    " --json {out}/schedulers_mix.json --plot {out}/schedulers_mix.png",
     "simulators": "benchmarks/simulators.py --env ant --num-envs 1024,4096,8192,32768"
-    " --json {out}/simulators_h200.json --plot {out}/simulators_h200.png",
+    " --json {out}/simulators.json --plot {out}/simulators.png",
     "train": "train.py --env ant --scheduler ace --device cuda --num-envs 4096"
     " --total-steps {steps} --run-dir {out}/ant",
 }
@@ -44,6 +44,8 @@ class Options:
 
 
 def main(options: Options) -> None:
+    if unknown := set(options.parts.split(",")) - PARTS.keys():
+        raise SystemExit(f"error: --parts {','.join(unknown)}: expected some of {', '.join(PARTS)}")
     options.out.mkdir(parents=True, exist_ok=True)
     for part in options.parts.split(","):
         words = PARTS[part].format(out=options.out, steps=options.steps).split()

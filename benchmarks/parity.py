@@ -12,10 +12,11 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import tyro
+import warp as wp
 
 from acesim_rl import Simulation
 from acesim_rl.scene import ROBOTS
-from report import print_table, write_json
+from report import machine, print_table, write_json
 from states import States, reached_states
 
 __all__ = ["DRIFTS", "FIELDS", "drift", "forward_errors", "steps_within"]
@@ -145,7 +146,7 @@ def main(options: Options) -> None:
     rows = [row | {name: float(row[name]) for name in ("median", "worst")} for row in rows]
     print_table("relative error against MuJoCo (rollouts: absolute)", rows)
     if options.json:
-        write_json(options.json, rows)
+        write_json(options.json, [row | machine(wp.get_device(options.device)) for row in rows])
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def machine(device: wp.Device) -> dict[str, str]:
         platform.processor(),
     )
     cores = f"{len(os.sched_getaffinity(0))} cores of {processor}"
-    return {"device": device.name if device.is_cuda else cores, "python": platform.python_version(), **versions}
+    return {"machine": device.name if device.is_cuda else cores, "python": platform.python_version(), **versions}
 
 
 def print_table(title: str, rows: list[Row]) -> None:

@@ -12,10 +12,11 @@ import tyro
 import warp as wp
 
 from acesim_rl import Scene, Simulation
+from acesim_rl.scene import asset_path
 from report import machine, median_times, print_table, write_json, write_plot
 from states import reached_states
 
-__all__ = ["Options", "measure"]
+__all__ = ["Options", "choices", "measure"]
 
 
 @dataclass
@@ -36,6 +37,22 @@ class Options:
     """Write the results to this file."""
     plot: Path | None = None
     """Draw the results to this PNG."""
+
+
+def choices(options: Options) -> tuple[wp.Device, list[str], list[int]]:
+    """Device, robots and numbers of worlds; a mistake ends the program with one line."""
+    try:
+        if options.device == "cuda" and not wp.is_cuda_available():
+            raise ValueError("--device cuda: no CUDA GPU here; use --device cpu")
+        robots = options.env.split(",")
+        for robot in robots:
+            asset_path(robot)
+        sizes = [int(size) for size in options.num_envs.split(",")]
+        if min(sizes) < 1:
+            raise ValueError(f"--num-envs {options.num_envs}: expected positive numbers")
+        return wp.get_device(options.device), robots, sizes
+    except ValueError as error:
+        raise SystemExit(f"error: {error}") from None
 
 
 def measure(robots: list[str], worlds: int, device: wp.Device, steps: int, repeats: int) -> list[dict]:
@@ -86,24 +103,23 @@ def measure(robots: list[str], worlds: int, device: wp.Device, steps: int, repea
                 "baseline": "serial",
             }
         )
-    rows[-1]["picked"] = chosen
+    rows[-1]["picked"] = chosen  # its row repeats that scheduler's median
     return rows
 
 
 def main(options: Options) -> None:
-    device = wp.get_device(options.device)
-    robots = options.env.split(",")
-    rows = []
-    for worlds in map(int, options.num_envs.split(",")):
+    device, robots, sizes = choices(options)
+    rows: list[dict] = []
+    for worlds in sizes:
         rows += measure(robots, worlds, device, options.steps, options.repeats)
     shown = [{name: value for name, value in row.items() if name != "picked"} for row in rows]
     about = machine(device)
-    print_table(f"schedulers, {about['device']}", shown)
+    print_table(f"schedulers, {about['machine']}", shown)
     print(f"ace picked {rows[-1]['picked']}; all schedulers end with the same bits")
     if options.json:
-        write_json(options.json, [row | about for row in shown])
+        write_json(options.json, [row | about for row in rows])
     if options.plot:
-        write_plot(options.plot, f"{options.env} on {about['device']}", rows, "scheduler")
+        write_plot(options.plot, f"{options.env} on {about['machine']}", rows, "scheduler")
 
 
 if __name__ == "__main__":

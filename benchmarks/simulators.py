@@ -5,7 +5,6 @@ its own. On the CPU each of us runs on all cores, and on one core.
 """
 
 import os
-from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -15,7 +14,7 @@ from mujoco import rollout
 
 from acesim_rl import Simulation
 from report import machine, median_times, print_table, write_json, write_plot
-from schedulers import Options
+from schedulers import Options, choices
 from states import States, reached_states
 
 __all__ = ["measure"]
@@ -68,7 +67,14 @@ class MujocoC:
         )
 
     def rows(self) -> float:
-        return float("nan")
+        data = self.data[0]
+        counts = []
+        for state, ctrl in zip(self.initial[:256], self.control[:256, 0], strict=True):
+            mujoco.mj_setState(self.mj, data, state, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+            data.ctrl[:] = ctrl
+            mujoco.mj_forward(self.mj, data)
+            counts.append(data.nefc)
+        return float(np.mean(counts))
 
 
 class MujocoWarp:
@@ -145,18 +151,17 @@ def measure(robot: str, worlds: int, device: wp.Device, steps: int, repeats: int
 
 
 def main(options: Options) -> None:
-    device = wp.get_device(options.device)
-    rows = []
-    for robot in options.env.split(","):
-        for worlds in map(int, options.num_envs.split(",")):
+    device, robots, sizes = choices(options)
+    rows: list[dict] = []
+    for robot in robots:
+        for worlds in sizes:
             rows += measure(robot, worlds, device, options.steps, options.repeats)
     about = machine(device)
-    print_table(f"simulators, {about['device']}", rows)
+    print_table(f"simulators, {about['machine']}", rows)
     if options.json:
-        clean = [{k: None if v != v else v for k, v in row.items()} for row in rows]
-        write_json(Path(options.json), [row | about for row in clean])
+        write_json(options.json, [row | about for row in rows])
     if options.plot:
-        write_plot(options.plot, f"{options.env} on {about['device']}", rows, "simulator")
+        write_plot(options.plot, f"{options.env} on {about['machine']}", rows, "simulator")
 
 
 if __name__ == "__main__":

@@ -51,17 +51,17 @@ def create(name: str, device: Any = None, *, window: int = 64, workers: int | No
     if name == "ace-sw":
         kind = AceStreams if device.is_cuda else AceThreads
         return kind(device, window=window, workers=workers)
-    hint = "; 'ace' is a choice: create(pick(device, operations, worlds), device)" if name == "ace" else ""
+    hint = "; 'ace' is a choice: create(pick(device, worlds), device)" if name == "ace" else ""
     raise ValueError(f"unknown scheduler {name!r}; known: {', '.join(names)}{hint}")
 
 
-def pick(device: Any, operations: int, worlds: int) -> str:
+def pick(device: Any, worlds: int) -> str:
     """The scheduler that `ace` stands for: a fixed rule, so that the same inputs always give the same answer.
 
-    - CUDA: `ace-sw`. Its graph has parallel branches where `graph` has one chain, and is never slower.
-    - CPU with two usable cores or more, and 64 worlds or more: `ace-sw`.
+    - CUDA: `ace-sw`: its graph has parallel branches where that of `graph` is one chain.
+    - CPU with two usable cores or more, and 128 worlds or more: `ace-sw`.
     - otherwise `serial`: operations are too short to pay for handing them to another thread.
     """
     if wp.get_device(device).is_cuda:
         return "ace-sw"
-    return "ace-sw" if usable_cores() >= 2 and worlds >= 64 else "serial"
+    return "ace-sw" if usable_cores() >= 2 and worlds >= 128 else "serial"

@@ -11,10 +11,11 @@ from acesim_rl.agents.config import UsageError
 
 
 def test_a_failed_write_leaves_the_old_checkpoint(tmp_path):
-    save_checkpoint(tmp_path, {"steps": 1})
+    state = {"policy": {}, "config": {}, "steps": 1}
+    save_checkpoint(tmp_path, state)
     with pytest.raises(Exception, match="pickle"):
-        save_checkpoint(tmp_path, {"steps": 2, "unsaveable": lambda: None})
-    assert load_checkpoint(tmp_path) == {"steps": 1}
+        save_checkpoint(tmp_path, state | {"unsaveable": lambda: None})
+    assert load_checkpoint(tmp_path) == state
     assert os.listdir(tmp_path) == [FILE]
 
 

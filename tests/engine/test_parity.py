@@ -1,4 +1,4 @@
-"""The six robots against MuJoCo: forward pass and one step from 200 states that random actions reach."""
+"""The six robots against MuJoCo: forward pass and one step from 200 states that random actions reach; 50 steps."""
 
 from functools import cache
 
@@ -9,14 +9,14 @@ from compare import STATE, Reference, errors, simulate, step_both
 
 from acesim_rl import Model
 from acesim_rl.scene import ROBOTS, asset_path
-from parity import forward_errors
+from parity import DRIFTS, drift, forward_errors, steps_within
 from states import reached_states
 
 STATES = 200
 BOUNDS = {  # relative errors: median, worst state
     "xpos": (5e-7, 2e-6),
     "M": (5e-7, 2e-6),
-    "qfrc_bias": (1e-6, 1e-5),
+    "qfrc_bias": (1e-6, 3e-5),
     "qacc": (1e-5, 1e-3),
     "cfrc_ext": (2e-5, 3e-3),  # float32 through a stiff contact: a depth of 1e-4 m has three digits
     "contact_dist": (2e-7, 5e-7),
@@ -63,3 +63,17 @@ def test_one_step(name, any_device):
     found = errors(ours, theirs)
     check(name, "next qpos", found["next qpos"], 2e-7, 1e-5)
     check(name, "next qvel", found["next qvel"], 1e-6, 1e-4)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_fifty_steps(name, any_device):
+    """Stays with float64 MuJoCo as long as MuJoCo does from a rounded start, and nearly as close as float32 allows.
+
+    The measure of float32 is MuJoCo itself, in float64, with its state rounded after every step. The stiff contacts of
+    two robots magnify the rounding of positions inside a step too, which that leaves out.
+    """
+    distance = drift(name, 20, device=any_device)
+    ours, start, every = (distance[which] for which in DRIFTS)
+    assert np.median(steps_within(ours)) >= 0.5 * np.median(steps_within(start))
+    allowed = {"half_cheetah": 40, "walker2d": 15}.get(name, 3)
+    assert np.median(ours[-1]) <= allowed * np.median(every[-1])

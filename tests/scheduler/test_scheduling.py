@@ -214,9 +214,9 @@ def test_pick_is_a_fixed_rule(monkeypatch):
     import acesim_rl.scheduler as package
 
     monkeypatch.setattr(package, "usable_cores", lambda: 2)
-    assert [pick("cpu", 500, worlds) for worlds in (1, 63, 64, 4096)] == ["serial", "serial", "ace-sw", "ace-sw"]
+    assert [pick("cpu", worlds) for worlds in (1, 127, 128, 4096)] == ["serial", "serial", "ace-sw", "ace-sw"]
     monkeypatch.setattr(package, "usable_cores", lambda: 1)
-    assert pick("cpu", 500, 4096) == "serial"
+    assert pick("cpu", 4096) == "serial"
 
 
 def test_timeline(any_device, tmp_path):
