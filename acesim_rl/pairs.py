@@ -83,9 +83,9 @@ def touching_geoms(mj: mujoco.MjModel) -> Iterator[tuple[int, int]]:
     for i in range(mj.ngeom):
         for j in range(i + 1, mj.ngeom):
             g1, g2 = _by_type(mj, i, j)
-            if (g1, g2) in explicit or _can_touch(mj, i, j, excluded):
-                if mj.geom_type[g2] != PLANE:  # planes pass through each other
-                    yield g1, g2
+            can = (g1, g2) in explicit or _can_touch(mj, i, j, excluded)
+            if can and mj.geom_type[g2] != PLANE:  # planes pass through each other
+                yield g1, g2
 
 
 def _explicit(mj: mujoco.MjModel) -> dict[tuple[int, int], int]:

@@ -36,12 +36,12 @@ _ROBOTS: dict[tuple[str, str], dict[str, Any]] = {
     ("reacher", "cuda"): {"gamma": 0.95, "total_steps": 50_000_000},
     ("pusher", "cpu"): {"gamma": 0.98, "horizon": 50},
     ("pusher", "cuda"): {"gamma": 0.98},
-    ("grasp", "cpu"): {"gamma": 0.98, "total_steps": 4_000_000},
+    ("grasp", "cpu"): {"gamma": 0.98, "total_steps": 3_000_000},
     ("grasp", "cuda"): {"gamma": 0.98},
     # Humanoids need wide networks, and pay little for loud noise.
-    ("humanoid", "cpu"): {"hidden": (256, 128), "total_steps": 10_000_000},
+    ("humanoid", "cpu"): {"hidden": (256, 128), "total_steps": 5_000_000},
     ("humanoid", "cuda"): {"hidden": (512, 256, 128), "total_steps": 300_000_000},
-    ("humanoid_standup", "cpu"): {"hidden": (256, 128), "total_steps": 10_000_000},
+    ("humanoid_standup", "cpu"): {"hidden": (256, 128), "total_steps": 5_000_000},
     ("humanoid_standup", "cuda"): {"hidden": (512, 256, 128), "total_steps": 200_000_000},
     ("inverted_pendulum", "cpu"): {
         "num_envs": 32,

@@ -1,10 +1,16 @@
 """Solvers, cones and kinds of constraints, one small model each, against MuJoCo in the same states."""
 
+from pathlib import Path
+
+import gymnasium
 import mujoco
+import numpy as np
 import pytest
 from compare import Reference, assert_matches
 
-from acesim_rl import Model
+from acesim_rl import Model, Simulation
+from acesim_rl.scheduler import check
+from acesim_rl.state import StateData
 
 FLOOR = "<geom type='plane' size='5 5 .1'/>"
 SLIDES = "".join(f"<joint type='slide' axis='{axis}'/>" for axis in ("1 0 0", "0 1 0", "0 0 1"))
@@ -166,10 +172,41 @@ PILE = (
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("condim", [3, 6])
 def test_everything_at_once(condim, cone, method):
-    """Two trees that touch each other and the floor, friction loss, a limit, a weld (nv 9)."""
-    hold = "<equality><connect body1='a' body2='b' anchor='.1 0 0'/></equality>" if condim == 6 else ""
-    world = PILE.format(condim).replace("<body ", "<body name='a' ", 1)
-    world = world.replace("<body pos='.15", "<body name='b' pos='.15")
-    model = scene(world, f"cone='{cone}' {METHODS[method]}", hold)
+    """Two trees that touch each other and the floor, friction loss, a limit, a connect (nv 9)."""
+    model = everything(method, cone) if condim == 6 else scene(PILE.format(3), f"cone='{cone}' {METHODS[method]}")
     theirs = assert_matches(model, runs=6, spread=0.03, contacts=True, constrained=5e-5)
     assert theirs.counts[:, 0].max() >= 3
+
+
+def everything(method: str, cone: str) -> str:
+    """Friction loss, a limit, a connect and contacts of condim 6."""
+    world = PILE.format(6).replace("<body ", "<body name='a' ", 1).replace("<body pos='.15", "<body name='b' pos='.15")
+    hold = "<equality><connect body1='a' body2='b' anchor='.1 0 0'/></equality>"
+    return scene(world, f"cone='{cone}' {METHODS[method]}", hold)
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+@pytest.mark.parametrize("method", METHODS)
+def test_what_solvers_access(method, cone):
+    """The scheduler knows all that the native functions read and write, and schedules give the same bits."""
+    group = Simulation(everything(method, cone), 3, device="cpu", scheduler="serial").groups[0]
+    group.state.set("qvel", np.random.default_rng(0).normal(size=(3, 9)))
+    operations = [*group.emit_step(), *group.emit_forward(), *group.emit_rne_post_constraint()]
+    assert check(operations) == len(operations)
+    found = []
+    for scheduler in ("serial", "ace-sw"):
+        simulation = Simulation(everything(method, cone), 130, device="cpu", scheduler=scheduler)
+        state = simulation.groups[0].state
+        state.set("qvel", np.random.default_rng(0).normal(size=(130, 9)))
+        simulation.step(10)
+        assert state.get("nefc").max() > 10
+        found.append(b"".join(state.get(name).tobytes() for name in StateData.vars))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ["humanoid", "humanoidstandup"])
+def test_humanoid(name):
+    """Gymnasium's files, which ask for PGS, as they are."""
+    file = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / f"{name}.xml"
+    theirs = assert_matches(Model.from_mjcf(file), runs=5, steps=30, spread=0.1, rows=True, contacts=True, smooth=1e-5)
+    assert theirs.counts[:, 1].max() > 8
