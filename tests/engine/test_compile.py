@@ -14,9 +14,10 @@ from acesim_rl.stage import BLOCK_DIM, Stage
 def all_stages() -> list[Stage]:
     """The physics, the solvers for the robots' numbers of dofs, and the tasks' stages."""
     found = [*stages.GENERIC, *(stage for together in stages.OPTIONAL for stage in together)]
-    for nv in sorted({Model.from_mjcf(asset_path(name)).nv for name in ROBOTS}):
+    models = [Model.from_mjcf(asset_path(name)) for name in ROBOTS]
+    for nv in sorted({model.nv for model in models if model.plain_newton}):
         found += [stages.newton(nv), stages.euler_damping(nv)]
-    found += [stages.pgs(23), stages.keep_warmstart(23), stages.primal(9, "newton", True), stages.primal(9, "cg")]
+    found += [stages.pgs(23), stages.keep_warmstart(23), stages.primal(6, "newton", True), stages.primal(6, "cg")]
     found.append(stages.implicit(9))
     for name in tasks():
         task = importlib.import_module(f"acesim_rl.envs.{name}")

@@ -93,7 +93,8 @@ def plane_box(m: ModelData, d: StateData, p: int, w: int):
     height = wp.dot(centre - wp.transform_get_translation(plane), normal)
     reach = pair_reach(m, p, w)
     found = int(0)
-    for corner in range(8):
+    corners = int(8)  # a variable, so that the loop is not unrolled
+    for corner in range(corners):
         sign = wp.vec3(
             wp.where(corner & 1, 1.0, -1.0), wp.where(corner & 2, 1.0, -1.0), wp.where(corner & 4, 1.0, -1.0)
         )
