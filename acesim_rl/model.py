@@ -16,6 +16,10 @@ from acesim_rl.pairs import PAIR_TYPES, CandidatePairs, candidate_pairs
 __all__ = ["Model", "ModelData"]
 
 
+CTRL_LIMITED, FORCE_LIMITED, ACT_LIMITED, ACT_EARLY = (wp.constant(1 << k) for k in range(4))
+"""Bits of `actuator_flags`."""
+
+
 @wp.struct
 class ModelData:
     """Constants on the device; names and units as in `mjModel`.
@@ -173,9 +177,8 @@ class ModelData:
     actuator_dyntype: wp.array[int]
     actuator_gaintype: wp.array[int]
     actuator_biastype: wp.array[int]
+    actuator_flags: wp.array[int]  # CTRL_LIMITED, FORCE_LIMITED, ACT_LIMITED, ACT_EARLY
     actuator_actadr: wp.array[int]  # -1: no activation
-    actuator_actlimited: wp.array[int]
-    actuator_actearly: wp.array[int]
     actuator_actrange: wp.array2d[wp.vec2]
     actuator_dynprm: wp.array2d[vec10]
     actuator_gainprm: wp.array2d[vec10]
@@ -194,8 +197,6 @@ class ModelData:
     dof_actuator_start: wp.array[int]
     dof_actuator: wp.array[int]
     dof_actuator_gear: wp.array[int]  # which of the six gear numbers
-    actuator_ctrllimited: wp.array[int]
-    actuator_forcelimited: wp.array[int]
     actuator_gear: wp.array2d[wp.spatial_vector]
     actuator_ctrlrange: wp.array2d[wp.vec2]
     actuator_forcerange: wp.array2d[wp.vec2]
@@ -559,6 +560,10 @@ class Model:
             "slot_pair": pairs.slot_pair,
             "slot_condim": pairs.slot_condim,
             "slot_rows": self.slot_rows,
+            "actuator_flags": mj.actuator_ctrllimited * CTRL_LIMITED
+            + mj.actuator_forcelimited * FORCE_LIMITED
+            + mj.actuator_actlimited * ACT_LIMITED
+            + mj.actuator_actearly * ACT_EARLY,
             "dof_actuator_start": np.cumsum([0] + [len(dof) for dof in acting]),
             "dof_actuator": [u for u, _ in flat],
             "dof_actuator_gear": [k for _, k in flat],

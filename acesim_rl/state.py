@@ -126,7 +126,10 @@ def optional_sizes(model: Model) -> dict[str, int | tuple[int, ...]]:
     }
     pgs = model.solver == "pgs"
     fixed = model.nequality_row + model.nfriction
-    sizes |= {"efc_cone": model.nrow if model.has_cones else 0, "efc_friction": model.nrow if model.has_cones else fixed}
+    sizes |= {
+        "efc_cone": model.nrow if model.has_cones else 0,
+        "efc_friction": model.nrow if model.has_cones else fixed,
+    }
     sizes |= dict.fromkeys(("efc_diagonal", "efc_order"), model.nrow if pgs else 0)
     sizes["efc_block"] = (model.nrow, 6) if pgs and model.has_cones else (0, 6)
     sizes |= {"efc_JM": (model.nrow if pgs else 0, nv), "qacc_warmstart": nv if pgs else 0}

@@ -2,7 +2,7 @@
 
 import warp as wp
 
-from acesim_rl.model import ModelData
+from acesim_rl.model import CTRL_LIMITED, FORCE_LIMITED, ModelData
 from acesim_rl.stage import stage
 from acesim_rl.state import StateData
 
@@ -16,10 +16,10 @@ def actuation(m: ModelData, d: StateData, i: int, w: int):
     for k in range(m.dof_actuator_start[i], m.dof_actuator_start[i + 1]):
         u = m.dof_actuator[k]
         ctrl = d.ctrl[u, w]
-        if m.actuator_ctrllimited[u] != 0:
+        if (m.actuator_flags[u] & CTRL_LIMITED) != 0:
             ctrl = wp.clamp(ctrl, m.actuator_ctrlrange[u, w][0], m.actuator_ctrlrange[u, w][1])
         force = m.actuator_gainprm[u, w][0] * ctrl
-        if m.actuator_forcelimited[u] != 0:
+        if (m.actuator_flags[u] & FORCE_LIMITED) != 0:
             force = wp.clamp(force, m.actuator_forcerange[u, w][0], m.actuator_forcerange[u, w][1])
         gear = m.actuator_gear[u, w]
         d.actuator_force[u, w] = force

@@ -6,7 +6,7 @@ Models that have nothing but motors on joints do with one stage, `actuation`, an
 import mujoco
 import warp as wp
 
-from acesim_rl.model import ModelData
+from acesim_rl.model import ACT_EARLY, ACT_LIMITED, CTRL_LIMITED, FORCE_LIMITED, ModelData
 from acesim_rl.stage import stage
 from acesim_rl.stages.joints import BALL, FREE, get_quat, rotation_vector
 from acesim_rl.stages.sites import site_pose
@@ -125,7 +125,7 @@ def next_activation(m: ModelData, u: int, act: float, act_dot: float, w: int) ->
         act = act + act_dot * tau * (1.0 - wp.exp(-h / tau))
     else:
         act = act + h * act_dot
-    if m.actuator_actlimited[u] != 0:
+    if (m.actuator_flags[u] & ACT_LIMITED) != 0:
         act = wp.clamp(act, m.actuator_actrange[u, w][0], m.actuator_actrange[u, w][1])
     return act
 
@@ -134,7 +134,7 @@ def next_activation(m: ModelData, u: int, act: float, act_dot: float, w: int) ->
 def actuator_force(m: ModelData, d: StateData, u: int, w: int):
     """Rate of the activation; force = gain * (control or activation) + bias, clamped; its slope over the velocity."""
     drive = d.ctrl[u, w]
-    if m.actuator_ctrllimited[u] != 0:
+    if (m.actuator_flags[u] & CTRL_LIMITED) != 0:
         drive = wp.clamp(drive, m.actuator_ctrlrange[u, w][0], m.actuator_ctrlrange[u, w][1])
     adr = m.actuator_actadr[u]
     if adr >= 0:
@@ -144,7 +144,7 @@ def actuator_force(m: ModelData, d: StateData, u: int, w: int):
             rate = (drive - act) / wp.max(m.actuator_dynprm[u, w][0], 1.0e-15)
         d.act_dot[adr, w] = rate
         drive = act
-        if m.actuator_actearly[u] != 0:
+        if (m.actuator_flags[u] & ACT_EARLY) != 0:
             drive = next_activation(m, u, act, rate, w)
     gain = m.actuator_gainprm[u, w][0]
     bias = float(0.0)
@@ -159,7 +159,7 @@ def actuator_force(m: ModelData, d: StateData, u: int, w: int):
         bias = prm[0] + prm[1] * length + prm[2] * velocity
         slope += prm[2]
     force = gain * drive + bias
-    if m.actuator_forcelimited[u] != 0:
+    if (m.actuator_flags[u] & FORCE_LIMITED) != 0:
         low = m.actuator_forcerange[u, w][0]
         high = m.actuator_forcerange[u, w][1]
         if force <= low or force >= high:

@@ -2,7 +2,7 @@
 
 import warp as wp
 
-from acesim_rl.model import ModelData
+from acesim_rl.model import CTRL_LIMITED, ModelData
 from acesim_rl.stage import stage
 from acesim_rl.state import StateData
 
@@ -53,7 +53,7 @@ def check_state(m: ModelData, d: StateData, w: int):
             d.qacc[i, w] = 0.0
     for i in range(m.nu):
         ctrl = d.ctrl[i, w]
-        if wp.isnan(ctrl) or (m.actuator_ctrllimited[i] == 0 and wp.abs(ctrl) > LARGEST):
+        if wp.isnan(ctrl) or ((m.actuator_flags[i] & CTRL_LIMITED) == 0 and wp.abs(ctrl) > LARGEST):
             bad_ctrl = 1
     if bad_ctrl > 0:
         d.warning[3, w] = d.warning[3, w] + 1

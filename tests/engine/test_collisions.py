@@ -191,7 +191,7 @@ def test_contact_pairs(parameters, option):
     extra = f"""<contact><pair geom1='ball' geom2='floor' {parameters}/><pair geom1='ball' geom2='other' {parameters}/>
     <exclude body1='ball' body2='other'/></contact>"""
     world = f"""<mujoco>{option}<worldbody><geom name='floor' type='plane' size='5 5 .1' margin='.004'/>
-    {ball.format('ball', 0, "contype='0' conaffinity='0' friction='2'")}{ball.format('other', 0.19, "solref='.03 1'")}
+    {ball.format("ball", 0, "contype='0' conaffinity='0' friction='2'")}{ball.format("other", 0.19, "solref='.03 1'")}
     </worldbody>{extra}</mujoco>"""
     assert_matches(world, runs=8, spread=0.02, contacts=True, constrained=3e-4)
 

@@ -1,5 +1,6 @@
 """Every kernel compiles for an H200 (sm_90), also on a machine without a GPU."""
 
+import ctypes
 import importlib
 import time
 
@@ -7,8 +8,10 @@ import warp as wp
 
 from acesim_rl import Model, stages
 from acesim_rl.envs import tasks
+from acesim_rl.model import ModelData
 from acesim_rl.scene import ROBOTS, asset_path
 from acesim_rl.stage import BLOCK_DIM, Stage
+from acesim_rl.state import StateData
 
 
 def all_stages() -> list[Stage]:
@@ -38,3 +41,9 @@ def test_kernels_compile_for_sm_90(tmp_path, capsys):
         print("\nsm_90, seconds:", ", ".join(f"{name} {value:.1f}" for name, value in seconds.items()))
     ant = sum(seconds[name] for name in seconds if name in ("acesim_rl.stages.cuda", "acesim_rl.solver.nv14.cuda"))
     assert ant < 60.0
+
+
+def test_structs_fit():
+    """Above 8 kB the CUDA compiler no longer dissolves a kernel's copy of a struct: compiling takes a hundred times as long."""
+    for struct in (ModelData, StateData):
+        assert ctypes.sizeof(struct.ctype) <= 8192, struct
