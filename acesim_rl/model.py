@@ -333,7 +333,7 @@ class Model:
 
     @property
     def general_contacts(self) -> bool:
-        """Whether there are contacts of condim above 3, elliptic cones, or contact pairs with parameters of their own."""
+        """Whether contacts have a condim above 3, elliptic cones, or pairs with parameters of their own."""
         return bool(self.has_cones or np.any(self.pairs.slot_condim > 3) or np.any(self.pairs.explicit >= 0))
 
     @property

@@ -17,8 +17,8 @@ class StateData:
     """Arrays of one group; names, units and meaning as in MuJoCo's `mjData` unless said otherwise.
 
     Contacts have fixed slots, a few for each geom pair that can touch; a slot is in contact where its distance is
-    within margin and gap. Constraint rows are packed: limits first, then contacts, in the order of their slots; before them come the rows that are
-    always there, of equality constraints and friction loss.
+    within margin and gap. Constraint rows are packed: first those that are always there, of equality constraints and
+    friction loss, then limits, then contacts in the order of their slots.
     """
 
     # state

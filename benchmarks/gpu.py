@@ -26,6 +26,8 @@ PARTS = {
     "train": "train.py --env ant --scheduler ace --device cuda --num-envs 4096"
     " --total-steps {steps} --run-dir {out}/ant",
 }
+for robot in ("half_cheetah", "hopper", "walker2d", "swimmer", "humanoid"):
+    PARTS[f"train_{robot}"] = f"train.py --env {robot} --device cuda --run-dir {{out}}/{robot}"
 """Arguments of Python, run in the checkout."""
 
 

@@ -44,6 +44,6 @@ def test_kernels_compile_for_sm_90(tmp_path, capsys):
 
 
 def test_structs_fit():
-    """Above 8 kB the CUDA compiler no longer dissolves a kernel's copy of a struct: compiling takes a hundred times as long."""
+    """Above 8 kB the CUDA compiler keeps a kernel's copy of a struct whole, and takes a hundred times as long."""
     for struct in (ModelData, StateData):
         assert ctypes.sizeof(struct.ctype) <= 8192, struct
