@@ -22,7 +22,7 @@ def allocate(
     rows) has the world outermost everywhere, and on the GPU is padded to whole stretches of 16 words.
     """
     items = (items,) if isinstance(items, int) else items
-    if device.is_cuda and not by_world:
+    if device.is_cuda and (not by_world or 0 in items):
         return wp.zeros((*items, nworld), dtype=dtype, device=device)
     padded = items
     if device.is_cuda:

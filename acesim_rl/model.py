@@ -560,7 +560,7 @@ class Model:
             "slot_pair": pairs.slot_pair,
             "slot_condim": pairs.slot_condim,
             "slot_rows": self.slot_rows,
-            "actuator_flags": mj.actuator_ctrllimited * CTRL_LIMITED
+            "actuator_flags": (mj.actuator_ctrllimited & (not self._disabled("CLAMPCTRL"))) * CTRL_LIMITED
             + mj.actuator_forcelimited * FORCE_LIMITED
             + mj.actuator_actlimited * ACT_LIMITED
             + mj.actuator_actearly * ACT_EARLY,
@@ -577,7 +577,6 @@ class Model:
             "actuator_trnid": mj.actuator_trnid[:, 0],
             "actuator_refid": mj.actuator_trnid[:, 1],
             "actuator_disabled": disabled_actuators(mj),
-            "actuator_ctrllimited": mj.actuator_ctrllimited & (not self._disabled("CLAMPCTRL")),
         }
 
 
