@@ -26,6 +26,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         max_episode_steps: Time limit [steps]; the task's own by default.
         device: Where the simulation runs; the GPU if there is one by default.
         scheduler: As for ``BatchEnv``.
+        render_mode: None; only single environments render.
         task_kwargs: Arguments of the task's constructor.
     """
 
@@ -37,8 +38,11 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         max_episode_steps: int | None = None,
         device: str | None = None,
         scheduler: str = "ace",
+        render_mode: str | None = None,
         **task_kwargs,
     ):
+        if render_mode is not None:
+            raise ValueError(f"render_mode is {render_mode!r}; many worlds are not rendered: use gymnasium.make for one")
         seed = int.from_bytes(os.urandom(7), "little")  # until reset is given one
         self.batch = BatchEnv(
             task, num_envs, device, scheduler, seed, max_episode_steps=max_episode_steps, **task_kwargs
