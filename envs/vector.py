@@ -42,7 +42,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         **task_kwargs,
     ):
         if render_mode is not None:
-            raise ValueError(f"render_mode is {render_mode!r}; many worlds are not rendered: use gymnasium.make for one")
+            raise ValueError(
+                f"render_mode is {render_mode!r}; many worlds are not rendered: use gymnasium.make for one"
+            )
         seed = int.from_bytes(os.urandom(7), "little")  # until reset is given one
         self.batch = BatchEnv(
             task, num_envs, device, scheduler, seed, max_episode_steps=max_episode_steps, **task_kwargs
