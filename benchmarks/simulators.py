@@ -69,7 +69,7 @@ class MujocoC:
     def rows(self) -> float:
         data = self.data[0]
         counts = []
-        for state, ctrl in zip(self.initial[:256], self.control[:256, 0], strict=True):
+        for state, ctrl in zip(self.state[:256, -1], self.control[:256, -1], strict=True):
             mujoco.mj_setState(self.mj, data, state, mujoco.mjtState.mjSTATE_FULLPHYSICS)
             data.ctrl[:] = ctrl
             mujoco.mj_forward(self.mj, data)
