@@ -13,6 +13,8 @@ from acesim_rl.arrays import allocate, shared, struct_fields, vec10, write_world
 from acesim_rl.mjcf import check_supported, disabled_actuators, load
 from acesim_rl.pairs import PAIR_TYPES, CandidatePairs, candidate_pairs
 
+from acesim_rl.visiting import visiting_orders
+
 __all__ = ["Model", "ModelData"]
 
 
@@ -45,6 +47,7 @@ class ModelData:
     has_cones: int  # whether contacts have elliptic cones
     equality_id: wp.array[int]  # the equality constraints that are active
     equality_row: wp.array[int]  # their first rows
+    pgs_orders: wp.array[int]  # in which PGS visits rows: see visiting.py
     friction_dofid: wp.array[int]  # dofs with friction loss; then tendons t with it, as -1 - t
     eq_type: wp.array[int]
     eq_objtype: wp.array[int]
@@ -342,6 +345,16 @@ class Model:
         return self.solver == "newton" and not self.has_cones and self.nequality_row + self.nfriction == 0
 
     @property
+    def plain_pgs(self) -> bool:
+        """Whether the solver is PGS, without elliptic cones."""
+        return self.solver == "pgs" and not self.has_cones
+
+    @property
+    def has_bins(self) -> bool:
+        """Whether the solver has variants for few rows (see `stages.solver.bins`)."""
+        return self.plain_newton or self.plain_pgs
+
+    @property
     def solver(self) -> str:
         """Name of the constraint solver: newton, cg or pgs."""
         return mujoco.mjtSolver(self.mj.opt.solver).name.removeprefix("mjSOL_").lower()
@@ -545,6 +558,7 @@ class Model:
             "equality_id": self.equalities,
             "equality_row": np.cumsum([0, *_EQUALITY_ROWS[mj.eq_type[self.equalities]]])[:-1],
             "friction_dofid": self.friction_dofs,
+            "pgs_orders": visiting_orders(128, mj.opt.iterations) if self.plain_pgs else [],
             "impratio": float(mj.opt.impratio),
             "refsafe": int(not mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_REFSAFE),
             "body_subtreenum": subtree,
