@@ -12,7 +12,6 @@ import warp as wp
 from acesim_rl.arrays import allocate, shared, struct_fields, vec10, write_worlds
 from acesim_rl.mjcf import check_supported, disabled_actuators, load
 from acesim_rl.pairs import PAIR_TYPES, CandidatePairs, candidate_pairs
-
 from acesim_rl.visiting import visiting_orders
 
 __all__ = ["Model", "ModelData"]

@@ -83,11 +83,11 @@ class Scheduler:
             ("operations", f"{s['operations']:,} in {s['runs']:,} runs, {s['launches']:,} launches"),
             ("trace cache", f"{s['trace_hits']:,} hits, {s['trace_misses']:,} misses"),
         ]
-        for name, program in s["programs"].items():
-            few, many = program["fewest"], program["most"]
-            count = f"{few:,}" if few == many else f"{few:,} to {many:,}, {program['mean']:,.1f} on average"
-            variants = f", {program['variants']} variants" if program["variants"] > 1 else ""
-            rows.append((f"{name}", f"{program['runs']:,} runs of {count} operations{variants}"))
+        for name, p in s["programs"].items():
+            one = p["fewest"] == p["most"]
+            each = f"{p['most']:,}" if one else f"{p['fewest']:,} to {p['most']:,} ({p['mean']:,.1f} on average)"
+            variants = f", {p['variants']} variants" if p["variants"] > 1 else ""
+            rows.append((name, f"{p['runs']:,} runs of {each} operations{variants}"))
         if s["graphs"]:
             rows.append(("graphs", f"{s['graphs']:,} built"))
         if self.counts.chain:

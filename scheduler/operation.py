@@ -55,8 +55,9 @@ def segments_of(
 ) -> Segment:
     """The segment of a `wp.array` or `torch.Tensor`: its byte extent, or of it the entries `lanes` of its last axis.
 
-    Lanes, and which `part` of them, are dropped, and the array taken whole, where the last axis is no world axis: it is missing, of length 1,
-    shorter than the lanes, of stride 0 (shared by all worlds), or, if `worlds` is given, not that long.
+    Lanes, and which `part` of them, are dropped, and the array taken whole, where the last axis is no world axis: it
+    is missing, of length 1, shorter than the lanes, of stride 0 (shared by all worlds), or, if `worlds` is given, not
+    that long.
     An empty array gives an empty segment, which conflicts with nothing.
     """
     if isinstance(array, wp.array):

@@ -22,7 +22,7 @@ everything, and the same text compiles to plain loops.
     HELD(c, most)   loop over chunks, most at most, whose rows' numbers lie in registers
     PICK(x, v, r)   declares x = row r's number of those held, in the lane whose row it is
     PUT(v, r, x)    sets it, likewise; IS_OWN(r): whether this is the lane
-    TURNS for       a loop over rows that take turns
+    TURNS for       a loop over rows that take turns; HOLD_ORDER(turns, order), TURN(r, turns, k): the k-th in turn
     FACTOR(h, i, k) entry of a factored matrix, whole in every lane
     SKIP(idle)      on to the next of a loop where there is nothing to add; the GPU rather adds zeros than branches
 """
@@ -55,12 +55,14 @@ PRELUDE = r"""
         } \
     }
     #define HELD(c, most) UNROLL for (int c = 0; c < (most) && c * LANES < nefc; ++c)
-    #define PICK(x, v, r) float x = v[0]; \
-        UNROLL for (int c_ = 1; c_ < (int)(sizeof(v) / sizeof(float)); ++c_) if ((r) / LANES == c_) x = v[c_];
+    #define PICK(x, v, r) auto x = (v)[0]; \
+        UNROLL for (int c_ = 1; c_ < (int)(sizeof(v) / 4); ++c_) x = (r) / LANES == c_ ? (v)[c_] : x;
     #define PUT(v, r, x) \
-        UNROLL for (int c_ = 0; c_ < (int)(sizeof(v) / sizeof(float)); ++c_) if ((r) / LANES == c_) v[c_] = x;
+        UNROLL for (int c_ = 0; c_ < (int)(sizeof(v) / 4); ++c_) (v)[c_] = c_ * LANES + lane == (r) ? (x) : (v)[c_];
     #define IS_OWN(r) ((r) % LANES == lane)
     #define TURNS _Pragma("unroll 4")
+    #define HOLD_ORDER(turns, order) int turns[C]; HELD(c, C) turns[c] = LOAD((order) + wp::min(INDEX(c), nefc - 1));
+    #define TURN(r, turns, k) PICK(r##_, turns, k) const int r = LANE_VALUE(r##_, (k) % LANES);
     #define FACTOR(h, i, k) __shfl_sync(mask, (h)[(i) / LANES][k], (i) % LANES, LANES)
     #define SKIP(idle)
 #else
@@ -79,10 +81,12 @@ PRELUDE = r"""
     #define EVERYWHERE(all, v) const float* all = v;
     #define LOAD_VECTOR(t, p) const float* t = (p);
     #define HELD(c, most) for (int c = 0; c < nefc; ++c)
-    #define PICK(x, v, r) const float x = v[r];
-    #define PUT(v, r, x) v[r] = x;
+    #define PICK(x, v, r) const float x = (v)[r];
+    #define PUT(v, r, x) (v)[r] = (x);
     #define IS_OWN(r) true
     #define TURNS
+    #define HOLD_ORDER(turns, order) const int* turns = order;
+    #define TURN(r, turns, k) const int r = (turns)[k];
     #define FACTOR(h, i, k) (h)[k][i]
     #define SKIP(idle) if (idle) continue;
 #endif
@@ -141,7 +145,7 @@ CHOLESKY_SOLVE = CHOLESKY + SOLVE
 
 _EPILOGUE = (
     "UNROLL LOOP LOAD AT LANE_VALUE SUM ANY SYNC ENTRY MATRIX OWN_ROWS ROW_INDEX ROWS DOT MA EVERYWHERE LOAD_VECTOR "
-    "PRODUCT SKIP INDEX OWN ROWS_OF HELD PICK PUT IS_OWN TURNS FACTOR"
+    "PRODUCT SKIP INDEX OWN ROWS_OF HELD PICK PUT IS_OWN TURNS HOLD_ORDER TURN FACTOR"
 )
 
 

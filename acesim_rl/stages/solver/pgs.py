@@ -1,10 +1,10 @@
 """Projected Gauss-Seidel on the constraint forces (mj_solPGS; MuJoCo's computation chapter, 'Solvers').
 
-The forces f minimise 1/2 f^T (A + R) f + f^T b within their bounds, with A = J M^-1 J^T and b = J qacc_smooth - aref. As
-50 iterations do not converge, everything that decides where they end follows MuJoCo (found by comparison): each
+The forces f minimise 1/2 f^T (A + R) f + f^T b within their bounds, with A = J M^-1 J^T and b = J qacc_smooth - aref.
+As 50 iterations do not converge, everything that decides where they end follows MuJoCo (found by comparison): each
 iteration visits the rows in a random order, of a generator (PCG) that starts anew in each solve; from the third
-iteration on, forces are first moved on along their last change (Nesterov's momentum), until that points against what the
-iteration then does; and iterations end when the cost falls by less than tolerance times trace(M).
+iteration on, forces are first moved on along their last change (Nesterov's momentum), until that points against what
+the iteration then does; and iterations end when the cost falls by less than tolerance times trace(M).
 
 Up to FORMED chunks of rows A + R is formed, and each lane keeps its rows' residuals up to date while the rows take
 turns. Of more rows, and of elliptic cones, see `pgs_many`.
@@ -27,7 +27,7 @@ __all__ = ["keep_warmstart", "pgs"]
 _FORMED = r"""
     // {chunks} chunks at most
     const int C = {rows} / LANES;
-    float f[C], before[C], start[C], b[C], residual[C], inverse[C];
+    float f[C], before[C], start[C], b[C], residual[C], diagonal_[C], inverse[C], low[C], high[C];
     #define EACH_CHUNK(c) HELD(c, C)
     #define JACOBIAN(r) wp::address(J, r, 0, w)
     LOOP for (int c = 0; c * LANES < nefc; ++c) {
@@ -55,16 +55,19 @@ _FORMED = r"""
             LOAD_VECTOR(row, JACOBIAN(own))
             PRODUCT(jx, row, all_smooth)
             PRODUCT(jw, row, all_warm)
-            const float aref_ = ROW(aref, own), force_ = -ROW(D, own) * (jw - aref_);
+            const float aref_ = ROW(aref, own), warm_ = -ROW(D, own) * (jw - aref_);
             b[c] = jx - aref_;
-            f[c] = before[c] = use_warmstart && OWN(c) ? BOUNDED(own, force_) : 0.f;
-            inverse[c] = 1.f / A(own, own);
+            low[c] = own < nequality ? -1e30f : own < nequality + nfriction ? -ROW(friction, own) : 0.f;
+            high[c] = own >= nequality && own < nequality + nfriction ? ROW(friction, own) : 1e30f;
+            f[c] = before[c] = use_warmstart && OWN(c) ? wp::clamp(warm_, low[c], high[c]) : 0.f;
+            diagonal_[c] = A(own, own);
+            inverse[c] = 1.f / diagonal_[c];
         }
     }
     // residual = (A + R) f + b
     #define RESIDUALS { \
         EACH_CHUNK(e) residual[e] = b[e]; \
-        EACH_CHUNK(c) LOOP ROWS_OF(c, k) { \
+        EACH_CHUNK(c) TURNS ROWS_OF(c, k) { \
             const float f_ = LANE_VALUE(f[c], k); \
             EACH_CHUNK(e) residual[e] = MA(A(c * LANES + k, INDEX(e)), f_, residual[e]); \
         } \
@@ -78,28 +81,34 @@ _FORMED = r"""
         residual[c] = b[c];
     }
     int since_restart = 0;
-    const int* turn = wp::address(orders, 0) + iterations * (nefc * (nefc - 1) / 2);
-    LOOP for (; iteration < iterations && nefc > 0; turn += nefc) {
+    const int* order_ = wp::address(orders, 0) + iterations * (nefc * (nefc - 1) / 2);
+    LOOP for (; iteration < iterations && nefc > 0; order_ += nefc) {
+        HOLD_ORDER(turns, order_)
         const bool momentum = since_restart > 1;
         const float share = (since_restart - 1.f) / (since_restart + 2.f);
         EACH_CHUNK(c) {
             const float moved = MA(share, f[c] - before[c], f[c]);
             before[c] = f[c];
-            if (momentum && OWN(c)) f[c] = BOUNDED(INDEX(c), moved);
+            if (momentum && OWN(c)) f[c] = wp::clamp(moved, low[c], high[c]);
             start[c] = f[c];
         }
         if (momentum) RESIDUALS
         ++iteration;
         ++since_restart;
         float improvement = 0.f, against = 0.f;
+        // all lanes compute as if it were their row's turn; what counts is what the lane finds whose row it is
         TURNS for (int k = 0; k < nefc; ++k) {
-            const int r = LOAD(turn + k);
-            PICK(f_, f, r) PICK(residual_, residual, r) PICK(inverse_, inverse, r)  // its own lane's count
-            const float next = BOUNDED(r, MA(-residual_, inverse_, f_)), own_change = next - f_;
-            if (IS_OWN(r)) {
-                improvement = MA(-own_change, MA(0.5f * own_change, A(r, r), residual_), improvement);
-                PUT(f, r, next)
-            }
+            TURN(r, turns, k)
+            PICK(f_, f, r)
+            PICK(residual_, residual, r)
+            PICK(a, diagonal_, r)
+            PICK(inverse_, inverse, r)
+            PICK(low_, low, r)
+            PICK(high_, high, r)
+            const float next = wp::min(wp::max(MA(-residual_, inverse_, f_), low_), high_), own_change = next - f_;
+            const float cheaper = MA(-own_change, MA(0.5f * own_change, a, residual_), improvement);
+            improvement = IS_OWN(r) ? cheaper : improvement;
+            PUT(f, r, next)
             const float change = LANE_VALUE(own_change, r % LANES);
             EACH_CHUNK(e) residual[e] = MA(A(r, INDEX(e)), change, residual[e]);
         }

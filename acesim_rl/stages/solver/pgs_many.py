@@ -1,8 +1,8 @@
 """Projected Gauss-Seidel where A is not formed: for many rows, and for elliptic cones.
 
-The acceleration x = qacc_smooth + M^-1 J^T f is kept up to date, so that row r's residual is J_r x - aref_r + R_r f_r. The
-rows of an elliptic cone are visited together: first the force is scaled, then the tangential part is found for that
-normal force. For the method see `pgs`.
+The acceleration x = qacc_smooth + M^-1 J^T f is kept up to date, so that row r's residual is J_r x - aref_r + R_r f_r.
+The rows of an elliptic cone are visited together: first the force is scaled, then the tangential part is found for
+that normal force. For the method see `pgs`.
 """
 
 from functools import cache
@@ -306,7 +306,6 @@ _CONE = r"""
 """
 
 
-
 def begin(cones: bool) -> str:
     """What comes before the iterations."""
     text = _BEGIN.replace("{HAS_CONES}", str(int(cones))).replace("{CONE_ROW}", "ROW(cone, r)" if cones else "0")
@@ -327,6 +326,7 @@ def end() -> str:
 @cache
 def pgs_cones(nv: int) -> Stage:
     """The solver for models with nv degrees of freedom and elliptic cones."""
+
     @accesses(
         reads=(
             "M", "J", "D", "aref", "friction", "qfrc_smooth", "qacc_warmstart", "JM", "diagonal", "before", "start",
