@@ -8,7 +8,8 @@ import warp as wp
 
 from acesim_rl import program, stages
 from acesim_rl.mjcf import check_sensors
-from acesim_rl.model import Model, Parameters
+from acesim_rl.model import Model
+from acesim_rl.parameters import Parameters
 from acesim_rl.scene import Scene
 from acesim_rl.scheduler import Operation, Packed, create, launch, pick
 from acesim_rl.stage import BLOCK_DIM, Stage, load
@@ -27,9 +28,9 @@ class Group:
 
     def __init__(self, name: str, model: Model, nworld: int, device: wp.Device):
         self.name, self.model, self.nworld, self.device = name, model, nworld, device
-        self.m = model.on_device(nworld, device)
+        self.parameters = Parameters(model, nworld, device)
+        self.m = self.parameters.data
         self.state = State(model, self.m, nworld, device)
-        self.parameters = Parameters(model, self.m, nworld)
         self.d = self.state.data
         # A robot's program keeps all cores busy by its tiles; on the GPU one launch fills the machine by itself.
         count = max(1, min(CPU_TILES, nworld // CPU_TILE_WORLDS)) if device.is_cpu else 1
