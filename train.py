@@ -19,7 +19,7 @@ except KeyboardInterrupt:  # torch takes a second to import
 
 
 def main(argv: list[str]) -> int:
-    """Exit code 0: done; 2: a mistake in the command; 130: interrupted."""
+    """Exit code 0: done; 1: a warning, in strict mode; 2: a mistake in the command; 130: interrupted."""
     try:
         return train(parse(argv, defaults=_defaults, saved=_saved))
     except UsageError as error:
@@ -49,7 +49,14 @@ def train(config: Config) -> int:
     folder = _folder(config)
     config = dataclasses.replace(config, run_dir=folder, resume=None)
     trainer = Trainer(env, config, folder, checkpoint)
-    if not trainer.run():
+    from acesim_rl.simulation import StrictError  # Warp takes a second to import
+
+    try:
+        finished = trainer.run()
+    except StrictError as error:
+        print(f"train.py: stopped in update {trainer.updates + 1} (--strict): {error}", file=sys.stderr)
+        return 1
+    if not finished:
         print(
             f"train.py: interrupted at step {trainer.steps:,}; saved, continue with --resume {folder}", file=sys.stderr
         )
@@ -101,7 +108,13 @@ def _environment(config: Config, checkpoint: dict | None) -> "envs.BatchEnv":
     options = {"xml_file": config.xml_file} if config.xml_file else {}
     try:
         return envs.BatchEnv(
-            config.env, config.num_envs, device=config.device, scheduler=scheduler, seed=config.seed, **options
+            config.env,
+            config.num_envs,
+            device=config.device,
+            scheduler=scheduler,
+            seed=config.seed,
+            strict=config.strict,
+            **options,
         )
     except (ValueError, OSError) as error:
         raise UsageError(error) from None

@@ -53,8 +53,8 @@ class Scene:
     def __init__(self, groups: Iterable[tuple[str | Path | Model, int]]):
         self.groups: list[tuple[str, Model, int]] = []
         for robot, nworld in groups:
-            if int(nworld) < 1:
-                raise ValueError(f"{robot}: a group needs at least 1 world, got {nworld}")
+            if nworld != int(nworld) or nworld < 1:
+                raise ValueError(f"{robot}: a group needs a whole number of worlds, at least 1, got {nworld}")
             name, model = self._find(robot)
             self.groups.append((name, model, int(nworld)))
         if not self.groups:

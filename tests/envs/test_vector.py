@@ -87,6 +87,15 @@ def test_final_obs_and_final_info(pendulums):
     pytest.fail("no pendulum fell")
 
 
+def test_a_world_that_the_engine_resets_ends_its_episode(pendulums):
+    env = pendulums
+    env.reset(seed=1)
+    env.batch.group.state.set("qvel", np.inf, [1])
+    _, reward, terminated, _, info = env.step(np.zeros((4, 1), np.float32))
+    assert terminated.tolist() == info["_final_info"].tolist() == [False, True, False, False]
+    assert reward[1] == 0.0 and info["final_info"]["bad_state"].tolist() == terminated.tolist()
+
+
 def test_reset_by_mask(pendulums):
     env = pendulums
     env.reset(seed=1)
