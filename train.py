@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
 
 def train(config: Config) -> int:
     """Run the training that `config` describes."""
-    config = dataclasses.replace(config, env=_canonical(config.env))
+    config = dataclasses.replace(config, env=_robot_name(config.env))
     if config.device == "cuda" and not torch.cuda.is_available():
         raise UsageError("--device cuda: torch finds no CUDA GPU here; use --device cpu, or install torch with CUDA")
     checkpoint = None
@@ -66,16 +66,16 @@ def train(config: Config) -> int:
     return 0
 
 
-def _canonical(env: str) -> str:
+def _robot_name(env: str) -> str:
     try:
-        return envs.canonical(env)
+        return envs.robot_name(env)
     except ValueError as error:
         raise UsageError(f"--env: {error}") from None
 
 
 def _defaults(env: str | None, device: str | None) -> Config:
     device = device if device in ("cpu", "cuda") else "cuda" if torch.cuda.is_available() else "cpu"
-    return default_config(_canonical(env or "ant"), device)
+    return default_config(_robot_name(env or "ant"), device)
 
 
 def _saved(folder: Path) -> Config:

@@ -142,7 +142,7 @@ def test_files_and_xml(tmp_path):
 
 
 def test_scenes():
-    with pytest.raises(ValueError, match=r"unknown robot 'spot'; known: ant, half_cheetah, .*path of an MJCF file"):
+    with pytest.raises(ValueError, match=r"no robot named 'spot'; known: ant, half_cheetah, .*path of an MJCF file"):
         Scene([("spot", 4)])
     for count in (0, -3, 2.5):
         with pytest.raises(ValueError, match=f"ant: a group needs a whole number of worlds, at least 1, got {count}"):
