@@ -1,5 +1,6 @@
 """Many worlds of one task, as torch tensors that are the simulation's own memory."""
 
+import operator
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 
@@ -79,7 +80,7 @@ class BatchEnv:
         load((stage for stage in stages if stage is not None), self.sim.device)
         self._allocate()
         self._streams: dict[int, wp.Stream] = {}
-        self._seed(seed)
+        self._seed(seed, torch.ones_like(self._done))
         wp.synchronize_device(self.sim.device)  # what was allocated on other streams is there
 
     def _allocate(self) -> None:
@@ -189,12 +190,12 @@ class BatchEnv:
 
     def reset(
         self,
-        seed: int | Sequence[int] | None = None,
+        seed: int | Sequence[int | None] | None = None,
         mask: torch.Tensor | np.ndarray | None = None,
     ) -> torch.Tensor:
         """Begin new episodes, in all worlds or where ``mask`` [num_envs] is true; returns the observations.
 
-        A seed (or one for each world) begins the sequence of episodes anew.
+        A seed (or one for each world, None: none) begins the sequence of episodes anew.
         """
         if mask is None:
             mask = torch.ones(self.num_envs, dtype=torch.bool)
@@ -209,14 +210,19 @@ class BatchEnv:
         self._run("reset", self.emit_reset)
         return self.obs
 
-    def _seed(self, seed: int | Sequence[int], mask: torch.Tensor | None = None) -> None:
-        seeds = np.asarray(seed)
-        if seeds.shape not in ((), (self.num_envs,)) or seeds.dtype.kind not in "iu":
-            raise ValueError(f"seed is {seed!r}; expected an integer, or one for each of the {self.num_envs} worlds")
-        where = slice(None) if mask is None else mask
-        values = torch.from_numpy(np.broadcast_to(seeds.astype(np.int64), self.num_envs).copy()).to(self.device)
-        self._seeds[where] = values[where]
-        self._episode[where] = 0
+    def _seed(self, seed: int | Sequence[int | None], mask: torch.Tensor) -> None:
+        given = list(seed) if isinstance(seed, Sequence | np.ndarray) else [seed] * self.num_envs
+        try:
+            seeds = [None if value is None else operator.index(value) for value in given]
+        except TypeError:
+            seeds = []
+        if len(seeds) != self.num_envs:
+            raise ValueError(
+                f"seed is {seed!r}; expected an integer, or one or None for each of {self.num_envs} worlds"
+            )
+        chosen = mask & torch.tensor([value is not None for value in seeds], device=self.device)
+        self._seeds[chosen] = torch.tensor([value or 0 for value in seeds], device=self.device)[chosen]
+        self._episode[chosen] = 0
 
     def step(
         self, action: torch.Tensor

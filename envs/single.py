@@ -91,7 +91,11 @@ class SingleEnv(gymnasium.Env):
         return self.task.dt
 
     def reset(self, *, seed: int | None = None, options: dict | None = None) -> tuple[np.ndarray, dict]:
-        """Begin an episode; a seed draws the same first state as Gymnasium's own environment does."""
+        """Begin an episode; a seed draws the same first state as Gymnasium's own environment does. No options."""
+        if options:
+            raise ValueError(
+                f"options are {', '.join(options)}; there are none: a task's arguments go to the constructor"
+            )
         super().reset(seed=seed)
         self.batch.reset()  # for all that a reset clears; its noise gives way to Gymnasium's
         obs = self.set_state(*self.task.initial_state(self.np_random))

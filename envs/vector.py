@@ -64,10 +64,18 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-    def reset(self, *, seed: int | list[int] | None = None, options: dict | None = None) -> tuple[np.ndarray, dict]:
-        """Begin new episodes, in all worlds or where ``options["reset_mask"]`` [num_envs] is true."""
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict | None = None
+    ) -> tuple[np.ndarray, dict]:
+        """Begin new episodes, in all worlds or where ``options["reset_mask"]`` [num_envs] is true.
+
+        Seeds are as for ``BatchEnv``: one for all worlds, or one for each; a world with None goes on with its own.
+        """
         super().reset(seed=seed if isinstance(seed, int) else None)
-        mask = (options or {}).get("reset_mask")
+        options = dict(options or {})
+        mask = options.pop("reset_mask", None)
+        if options:
+            raise ValueError(f"options are {', '.join(options)}; the only one is 'reset_mask'")
         if mask is None:
             mask = np.ones(self.num_envs, dtype=np.bool_)
         elif not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,):
