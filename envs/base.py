@@ -127,7 +127,10 @@ def restart(m: ModelData, d: StateData, t: TaskData, noise: float, normal: bool,
 
 @wp.func
 def body_position(m: ModelData, d: StateData, body: int, w: int) -> wp.vec3:
-    """Position of a body's frame from ``qpos`` alone, walking up the tree: mj_kinematics for one body of one world."""
+    """Position of a body's frame from ``qpos`` (and mocap) alone: mj_kinematics for one body of one world.
+
+    It walks up the tree and writes nothing: for values that are to be newer than ``xpos`` is after a step.
+    """
     p = wp.vec3(0.0, 0.0, 0.0)
     b = body
     while b > 0:
@@ -150,7 +153,10 @@ def body_position(m: ModelData, d: StateData, body: int, w: int) -> wp.vec3:
                 p += axis * (d.qpos[a, w] - m.qpos0[a, w])
             else:
                 p = anchor + wp.quat_rotate(wp.quat_from_axis_angle(axis, d.qpos[a, w] - m.qpos0[a, w]), p - anchor)
-        if not floating:
+        mocap = m.body_mocapid[b]
+        if mocap >= 0:
+            p = d.mocap_pos[mocap, w] + wp.quat_rotate(wp.normalize(d.mocap_quat[mocap, w]), p)
+        elif not floating:
             p = m.body_pos[b, w] + wp.quat_rotate(m.body_quat[b, w], p)
         b = m.body_parentid[b]
     return p
