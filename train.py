@@ -47,8 +47,13 @@ def train(config: Config) -> int:
     make_deterministic(config.threads)
     env = _environment(config, checkpoint)
     folder = _folder(config)
-    config = dataclasses.replace(config, run_dir=folder, resume=None)
-    trainer = Trainer(env, config, folder, checkpoint)
+    resumed, config = config.resume, dataclasses.replace(config, run_dir=folder, resume=None)
+    try:
+        trainer = Trainer(env, config, folder, checkpoint)
+    except (KeyError, ValueError, RuntimeError) as error:
+        if checkpoint is None:
+            raise
+        raise UsageError(f"--resume {resumed}: the checkpoint is of another version ({error})") from error
     from acesim_rl.simulation import StrictError  # Warp takes a second to import
 
     try:

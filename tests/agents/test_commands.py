@@ -2,6 +2,7 @@
 
 import json
 import signal
+from pathlib import Path
 
 import pytest
 from cartpole import CartPoleBatch
@@ -9,6 +10,7 @@ from cartpole import CartPoleBatch
 import play
 import train
 from acesim_rl import envs
+from acesim_rl.agents.checkpoint import load_checkpoint, save_checkpoint
 from acesim_rl.simulation import StrictError
 
 SHORT = ["--env", "Inverted-Pendulum", "--num-envs", "8", "--total-steps", "600", "--horizon", "16"]
@@ -96,6 +98,12 @@ def test_train_keeps_a_finished_run_and_refuses_to_resume_it_as_another(capsys):
     assert_one_line(capsys, "that run has env inverted_pendulum, not ant")
     assert train.main(["--gamma", "0.5", "--resume", "mine"]) == 2
     assert_one_line(capsys, "that run has gamma 0.99, not 0.5")
+    state = load_checkpoint("mine")
+    for part, wrong in (("env", {}), ("config", state["config"] | {"colour": "red"})):
+        save_checkpoint(Path("mine"), state | {part: wrong})
+        assert train.main(["--resume", "mine", "--total-steps", "1000"]) == 2
+        message = {"env": "the checkpoint is of another version", "config": "does not know: colour"}[part]
+        assert_one_line(capsys, message)
 
 
 def test_ctrl_c_exits_cleanly(capsys, monkeypatch):
