@@ -141,6 +141,16 @@ class Model:
         return self.solver == "newton" and not self.has_cones and self.nequality_row + self.nfriction == 0
 
     @property
+    def plain_pgs(self) -> bool:
+        """Whether the solver is PGS, without elliptic cones."""
+        return self.solver == "pgs" and not self.has_cones
+
+    @property
+    def has_bins(self) -> bool:
+        """Whether the solver has variants for few rows (see `stages.solver.bins`)."""
+        return self.plain_newton or self.plain_pgs
+
+    @property
     def solver(self) -> str:
         """Name of the constraint solver: newton, cg or pgs."""
         return mujoco.mjtSolver(self.mj.opt.solver).name.removeprefix("mjSOL_").lower()

@@ -47,6 +47,7 @@ class ModelData:
     has_cones: int  # whether contacts have elliptic cones
     equality_id: wp.array[int]  # the equality constraints that are active
     equality_row: wp.array[int]  # their first rows
+    pgs_orders: wp.array[int]  # in which PGS visits rows: see visiting.py
     friction_dofid: wp.array[int]  # dofs with friction loss; then tendons t with it, as -1 - t
     eq_type: wp.array[int]
     eq_objtype: wp.array[int]

@@ -22,6 +22,7 @@ from acesim_rl.model_data import (
     QUATERNIONS,
     ModelData,
 )
+from acesim_rl.visiting import visiting_orders
 
 __all__ = ["Parameters"]
 
@@ -140,6 +141,7 @@ def structure(model: Model) -> dict[str, Any]:
         "equality_id": model.equalities,
         "equality_row": np.cumsum([0, *model.equality_rows])[:-1],
         "friction_dofid": model.friction_dofs,
+        "pgs_orders": visiting_orders(128, mj.opt.iterations) if model.plain_pgs else [],
         "impratio": float(mj.opt.impratio),
         "refsafe": int(not mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_REFSAFE),
         "body_subtreenum": subtree,

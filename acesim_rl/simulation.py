@@ -10,6 +10,7 @@ from acesim_rl import program, stages
 from acesim_rl.mjcf import check_sensors
 from acesim_rl.model import Model
 from acesim_rl.parameters import Parameters
+from acesim_rl.prediction import Prediction
 from acesim_rl.scene import Scene
 from acesim_rl.scheduler import Operation, Packed, create, launch, pick
 from acesim_rl.stage import BLOCK_DIM, Stage, load
@@ -41,6 +42,9 @@ class Group:
         edges = [nworld * k // count for k in range(count + 1)]
         self.tiles = list(pairwise(edges))
         self.with_sensors = False
+        self.prediction = Prediction(device)
+        self.bins: tuple[int, ...] = ()
+        """Bins of worlds that the program being emitted has solver variants for."""
         self._operations: dict[tuple, list[Operation]] = {}
         self._structs: dict[int, Packed] = {}
 
@@ -68,6 +72,7 @@ class Group:
                 name=f"{self.name}.{stage.name}",
                 lanes=(start, stop),
                 worlds=self.nworld,
+                part=stage.part,
                 block_dim=BLOCK_DIM,
             )
 
@@ -85,12 +90,24 @@ class Group:
 
     def emit_step(self) -> Iterator[Operation]:
         """One physics step."""
-        return self.emit(program.step(self.model, self.with_sensors))
+        return self.emit(program.step(self.model, self.with_sensors, self.bins))
 
     def emit_forward(self) -> Iterator[Operation]:
         """A forward pass, which leaves positions and velocities as they are."""
         sensors = program.sensors(self.model) if self.with_sensors else ()
-        return self.emit(chain(program.forward(self.model), sensors))
+        return self.emit(chain(program.forward(self.model, self.bins), sensors))
+
+    def predict(self) -> tuple[int, ...]:
+        """Decide which bins the next program has solver variants for."""
+        self.bins = self.prediction.bins() if self.model.has_bins else ()
+        return self.bins
+
+    def emit_counts(self) -> Iterator[Operation]:
+        """What the next predictions are made from."""
+        if self.model.has_bins and self.prediction.fixed is None:
+            chunk = stages.lanes_for(self.model.nv)
+            yield from self.operations(stages.count_bins, self.prediction.counts, chunk)
+            yield self.prediction.read_back()
 
     def emit_rne_post_constraint(self) -> Iterator[Operation]:
         """Contact forces on bodies, into `cfrc_ext`."""
@@ -160,7 +177,10 @@ class Simulation:
 
     def _optional(self) -> list[Stage]:
         """The further stages that the groups' programs have, each with those that are compiled together with it."""
-        return with_kin(call[0] for group in self.groups for call in program.step(group.model, group.with_sensors))
+        bins = () if self.device.is_cpu else tuple(range(stages.BINS))
+        calls = (program.step(group.model, group.with_sensors, bins) for group in self.groups)
+        counting = [] if self.device.is_cpu else [stages.count_bins]
+        return with_kin([*counting, *(stage for stage, _ in chain.from_iterable(calls))])
 
     def step(self, n: int = 1) -> None:
         """Advance all worlds by n time steps."""
@@ -172,8 +192,10 @@ class Simulation:
         self.run("forward", lambda: interleave(group.emit_forward() for group in self.groups))
 
     def run(self, key: Hashable, emit: Callable[[], Iterable[Operation]]) -> None:
-        """Run a program; with a key seen before, the recorded schedule is used and nothing is emitted."""
-        self.scheduler.run(key, emit)
+        """Run a program; with key and decisions seen before, the recorded schedule is used and nothing is emitted."""
+        bins = tuple(group.predict() for group in self.groups)
+        counts = (group.emit_counts() for group in self.groups)
+        self.scheduler.run(key, lambda: chain(emit(), interleave(counts)), decisions=bins)
         if self.strict:
             self._raise_warnings()
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from acesim_rl.arrays import allocate, struct_fields, vec10, write_worlds
+from acesim_rl.arrays import allocate, lanes_for, struct_fields, vec10, write_worlds
 from acesim_rl.model import Model, ModelData
 
-__all__ = ["WARNINGS", "State", "StateData"]
+__all__ = ["FORMED", "WARNINGS", "State", "StateData"]
 
 WARNINGS = {
     "bad_qpos": "a position was not finite or beyond 1e10; the world was reset",
@@ -19,6 +19,9 @@ WARNINGS = {
     "contact_full": "two boxes had more contacts than slots; those above were left out",
 }
 """What is counted for each world, and what it means; in the order of `StateData.warning`."""
+
+FORMED = 4
+"""Chunks of rows (see `lanes_for`) up to which PGS forms the matrix of all pairs of rows."""
 
 
 @wp.struct
@@ -84,7 +87,8 @@ class StateData:
     efc_jv: wp.array2d[float]  # [nrow] J times the search direction
     efc_friction: wp.array2d[float]  # [nrow] bound of friction loss; in cones: mu at the normal, coefficients after it
     efc_cone: wp.array2d[int]  # [nrow] rows of a cone: their number at the first, then -1, -2, ...; 0: not in a cone
-    efc_JM: wp.array3d[float]  # [nrow, nv] J M^-1; this and the next three for PGS only
+    efc_AR: wp.array3d[float]  # [rows, rows] J M^-1 J^T + R of few rows; this and the next four for PGS only
+    efc_JM: wp.array3d[float]  # [nrow, nv] J M^-1
     efc_block: wp.array3d[float]  # [nrow, 6] diagonal blocks of J M^-1 J^T + R, of elliptic cones
     efc_diagonal: wp.array2d[float]  # [nrow] of J M^-1 J^T + R
     efc_order: wp.array2d[int]  # [nrow] in which PGS visits the rows
@@ -141,7 +145,8 @@ def optional_sizes(model: Model) -> dict[str, int | tuple[int, ...]]:
     }
     sizes |= dict.fromkeys(("efc_diagonal", "efc_order"), model.nrow if pgs else 0)
     sizes["efc_block"] = (model.nrow, 6) if pgs and model.has_cones else (0, 6)
-    sizes |= {"efc_JM": (model.nrow if pgs else 0, nv), "qacc_warmstart": nv if pgs else 0}
+    few = FORMED * lanes_for(nv) if model.plain_pgs else 0
+    sizes |= {"efc_AR": (few, few), "efc_JM": (model.nrow if pgs else 0, nv), "qacc_warmstart": nv if pgs else 0}
     sizes |= dict.fromkeys(("mocap_pos", "mocap_quat"), mj.nmocap)
     sizes |= dict.fromkeys(("ten_length", "ten_velocity"), mj.ntendon)
     sizes |= dict.fromkeys(("actuator_length", "actuator_velocity", "actuator_slope"), general)
