@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import warp as wp
-from warp._src.codegen import Struct
 
 __all__ = ["BLOCK_DIM", "Stage", "load", "stage"]
 
@@ -67,7 +66,7 @@ class Stage:
     def _make_kernel(self, cpu: bool) -> wp.Kernel:
         # Structs come packed, as arrays of one: see scheduler.Packed.
         arguments = self.arguments()
-        structs = [name for name, kind in arguments.items() if isinstance(kind, Struct)]
+        structs = [name for name, kind in arguments.items() if wp.types.type_is_struct(kind)]
         unpack = "".join(f"    {name}_ = {name}[0]\n" for name in structs)
         passed = ", ".join(f"{name}_" if name in structs else name for name in arguments)
         item = "" if self.over == "world" else "item0 + i, "

@@ -9,7 +9,16 @@ import warp as wp
 from acesim_rl.arrays import allocate, lanes_for, struct_fields, vec10, write_worlds
 from acesim_rl.model import Model, ModelData
 
-__all__ = ["FORMED", "State", "StateData"]
+__all__ = ["FORMED", "WARNINGS", "State", "StateData"]
+
+WARNINGS = {
+    "bad_qpos": "a position was not finite or beyond 1e10; the world was reset",
+    "bad_qvel": "a velocity was not finite or beyond 1e10; the world was reset",
+    "bad_qacc": "an acceleration was not finite or beyond 1e10; the world was reset",
+    "bad_ctrl": "a control was NaN, or beyond 1e10 without a ctrlrange; all controls of the world were set to zero",
+    "contact_full": "two boxes had more contacts than slots; those above were left out",
+}
+"""What is counted for each world, and what it means; in the order of `StateData.warning`."""
 
 FORMED = 4
 """Chunks of rows (see `lanes_for`) up to which PGS forms the matrix of all pairs of rows."""
@@ -106,7 +115,7 @@ class StateData:
     dcvel: wp.array3d[wp.spatial_vector]  # [nbody, nv] derivatives of cvel, cacc_bias and cfrc by velocities
     dcacc: wp.array3d[wp.spatial_vector]  # [nbody, nv]
     dcfrc: wp.array3d[wp.spatial_vector]  # [nbody, nv]
-    warning: wp.array2d[int]  # [4] resets for a bad qpos, qvel, qacc; steps with bad controls
+    warning: wp.array2d[int]  # [5] counts of WARNINGS
 
 
 FIELDS: dict[str, Any] = struct_fields(StateData)
@@ -162,7 +171,7 @@ class State:
             "ncon": 1,
             "nefc": 1,
             "solver_niter": 1,
-            "warning": 4,
+            "warning": len(WARNINGS),
             "ctrl": model.nu,
             "actuator_force": model.nu,
             "M": (model.nv, model.nv),
@@ -220,6 +229,11 @@ class State:
             self.set("mocap_quat", mj.key_mquat[key].reshape(-1, 4), worlds)
         if worlds is None:
             self.set("xquat", (1.0, 0.0, 0.0, 0.0))
+
+    @property
+    def warnings(self) -> dict[str, np.ndarray]:
+        """How often each world had each of WARNINGS since it was reset, [nworld] each; waits for the device."""
+        return dict(zip(WARNINGS, self.get("warning").T, strict=True))
 
     def _keyframe(self, keyframe: str | int) -> int:
         mj = self.model.mj

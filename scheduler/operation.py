@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import warp as wp
-from warp._src.codegen import StructInstance
-from warp._src.context import _build_cpu_args_structs
 
 from acesim_rl.scheduler.access import access_of
 from acesim_rl.scheduler.walk import place_of
+from acesim_rl.scheduler.warp_private import pack_cpu_arguments
 
 __all__ = ["Operation", "Packed", "Segment", "call", "conflict", "launch", "segments_of"]
 
@@ -85,9 +84,9 @@ class Packed:
     microseconds each. Give it to `launch` like any argument. The struct's arrays are taken as they are now.
     """
 
-    def __init__(self, struct: StructInstance, device: Any):
+    def __init__(self, struct: Any, device: Any):
         self.struct = struct
-        self.array: wp.array = wp.array([struct], dtype=struct._cls, device=device)  # type: ignore[attr-defined]
+        self.array: wp.array = wp.array([struct], dtype=struct._cls, device=device)
 
 
 class Operation:
@@ -235,7 +234,7 @@ def _nothing(stream=None):
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     """A value, or where it is a struct all values in it, with their paths."""
-    if isinstance(value, StructInstance):
+    if wp.types.is_struct(value):
         for name, field in vars(value).items():
             if name != "_ctype":
                 yield from _leaves(f"{path}.{name}", field)
@@ -259,5 +258,5 @@ def _direct(command: wp.Launch) -> Callable[[], Any]:
     """
     if command.block_dim != 1:
         return command.launch
-    packed, _ = _build_cpu_args_structs(command.kernel, command.hooks, command.params, False)
+    packed, _ = pack_cpu_arguments(command.kernel, command.hooks, command.params, False)
     return functools.partial(command.hooks.forward, ctypes.byref(command.bounds), ctypes.byref(packed))
