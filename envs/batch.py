@@ -207,7 +207,7 @@ class BatchEnv:
         if seed is not None:
             self._seed(seed, mask)
         self._done.copy_(mask)
-        self._run("reset", self.emit_reset)
+        self._run("env reset", self.emit_reset)
         return self.obs
 
     def _seed(self, seed: int | Sequence[int | None], mask: torch.Tensor) -> None:
@@ -239,7 +239,7 @@ class BatchEnv:
             raise ValueError(f"action has shape {tuple(action.shape)}; expected {tuple(self.action.shape)}")
         if action is not self.action:
             self.action.copy_(action)
-        self._run("step", self.emit_step)
+        self._run("env step", self.emit_step)
         return self.obs, self.reward, self.terminated, self.truncated, dict(self.info)
 
     def set_state(self, qpos, qvel) -> torch.Tensor:
@@ -250,7 +250,7 @@ class BatchEnv:
             warm = self._qacc.clone()
             self.sim.forward()
             self._qacc.copy_(warm)  # as in MuJoCo a forward pass is not where the next step's solver begins
-        self._run("observe", self.emit_observe)
+        self._run("env observe", self.emit_observe)
         return self.obs
 
     # Bookkeeping -------------------------------------------------------------------------------------------------
