@@ -342,6 +342,11 @@ class Model:
         return self.solver == "newton" and not self.has_cones and self.nequality_row + self.nfriction == 0
 
     @property
+    def has_islands(self) -> bool:
+        """Whether the solver takes each island by itself: several trees, which not all constraints may join."""
+        return self.solver == "pgs" and self.mj.ntree > 1 and not self._disabled("ISLAND")
+
+    @property
     def solver(self) -> str:
         """Name of the constraint solver: newton, cg or pgs."""
         return mujoco.mjtSolver(self.mj.opt.solver).name.removeprefix("mjSOL_").lower()

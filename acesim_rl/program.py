@@ -89,6 +89,8 @@ def forward(model: Model, again: bool = False) -> Iterator[Call]:
     if model.solver == "pgs":
         if not again:
             yield stages.keep_warmstart(model.nv, model.has_cones), ()
+        if model.has_islands:
+            yield stages.islands, ()
         yield stages.pgs(model.nv, model.has_cones), ()
     elif model.plain_newton:
         yield stages.newton(model.nv), ()

@@ -33,7 +33,7 @@ from acesim_rl.stages.passive import passive
 from acesim_rl.stages.polynomial import polynomial_passive
 from acesim_rl.stages.rne_post_constraint import cfrc_ext
 from acesim_rl.stages.sensor import SENSORS, sensor
-from acesim_rl.stages.solver import euler_damping, implicit, keep_warmstart, newton, pgs, primal
+from acesim_rl.stages.solver import euler_damping, implicit, islands, keep_warmstart, newton, pgs, primal
 from acesim_rl.stages.tendon import tendon, tendon_passive
 
 __all__ = [
@@ -70,6 +70,7 @@ __all__ = [
     "friction_rows",
     "gravcomp",
     "implicit",
+    "islands",
     "keep_warmstart",
     "kinematics",
     "limit_need",

@@ -2,8 +2,9 @@
 
 from acesim_rl.stages.solver.euler_damping import euler_damping
 from acesim_rl.stages.solver.implicit import implicit
+from acesim_rl.stages.solver.islands import islands
 from acesim_rl.stages.solver.newton import newton
 from acesim_rl.stages.solver.pgs import keep_warmstart, pgs
 from acesim_rl.stages.solver.primal import primal
 
-__all__ = ["euler_damping", "implicit", "keep_warmstart", "newton", "pgs", "primal"]
+__all__ = ["euler_damping", "implicit", "islands", "keep_warmstart", "newton", "pgs", "primal"]

@@ -5,9 +5,9 @@ is never formed: the acceleration x = qacc_smooth + M^-1 J^T f is kept up to dat
 J_r x - aref_r + R_r f_r. As 50 iterations do not converge, everything that decides where they end follows MuJoCo (found
 by comparison): each iteration visits the rows in a random order, of a generator (PCG) that starts anew in each solve;
 from the third iteration on, forces are first moved on along their last change (Nesterov's momentum), until that points
-against what the iteration then does; and iterations end when the cost falls by less than tolerance times trace(M). The
-rows of an elliptic cone are visited together: first the force is scaled, then the tangential part is found for that
-normal force.
+against what the iteration then does; and iterations end when the cost falls by less than tolerance times trace(M). All
+that is done for each island by itself, with its own part of M. The rows of an elliptic cone are visited together: first
+the force is scaled, then the tangential part is found for that normal force.
 """
 
 from functools import cache
@@ -48,7 +48,10 @@ _SOURCE = r"""
         OWN_ROWS(q) ENTRY(h, q, j) = 0.f;
         ROWS(q, i) ENTRY(h, q, j) = LOAD(row + i);
     }
-    DOT(trace, q, i, *wp::address(M, i, i, w))
+    const bool split = dof_island.shape[0] > 0;  // else all rows are one island, 0
+    int tree[K];
+    OWN_ROWS(q) tree[q] = 0;
+    if (split) ROWS(q, i) tree[q] = *wp::address(dof_island, i, w);
     {CHOLESKY}
     {
         float s[K];
@@ -84,13 +87,10 @@ _SOURCE = r"""
             }
         }
     }
-    // the forces that it gives; `order` gets the first row of each block
-    int blocks = 0;
+    // the forces that it gives
     EACH_ROW(r) {
         const int dim = DIM(r);
         if (dim < 0) continue;
-        if (lane == 0) ROW(order, blocks) = r;
-        ++blocks;
         float f[6];
         f[0] = BOUNDED(r, -ROW(D, r) * ROW(start, r));
         if (dim > 0) {
@@ -126,67 +126,80 @@ _SOURCE = r"""
         EACH_ROW(r) ROW(force, r) = ROW(before, r) = 0.f;
         OWN_ROWS(q) x[q] = smooth[q];
     }
-    unsigned long long random = 1;
-    int iteration = 0, since_restart = 0;
-    LOOP for (; iteration < iterations && nefc > 0;) {
+    #define IN(r) (!split || ROW(efc_island, r) == island)
+    int longest = 0;
+    LOOP for (int island = 0; island < (split ? NV : 1); ++island) {
+        int blocks = 0;  // cones, and rows outside of them; `order` gets the first row of each
         SYNC
-        LOOP for (int i = blocks - 1; i > 0; --i) {
-            const unsigned int bits = (unsigned int)(((random >> 18) ^ random) >> 27);
-            const unsigned int turn = (unsigned int)(random >> 59);
-            random = random * 6364136223846793005ull + 1ull;
-            const int j = (int)(((bits >> turn) | (bits << ((32u - turn) & 31u))) % (unsigned int)(i + 1));
-            if (lane == 0) {
-                const int other = ROW(order, i);
-                ROW(order, i) = ROW(order, j);
-                ROW(order, j) = other;
-            }
+        EACH_ROW(r) if (DIM(r) >= 0 && IN(r)) {
+            if (lane == 0) ROW(order, blocks) = r;
+            ++blocks;
         }
-        SYNC
-        const bool momentum = since_restart > 1;
-        if (momentum) OWN_ROWS(q) x[q] = smooth[q];
-        const float share = (since_restart - 1.f) / (since_restart + 2.f);
-        EACH_ROW(r) {
-            const int dim = DIM(r);
-            if (dim < 0) continue;
-            float f[6], moved[6], tt = 0.f;
-            for (int j = 0; j < wp::max(dim, 1); ++j) {
-                f[j] = moved[j] = ROW(force, r + j);
-                if (!momentum) continue;
-                moved[j] += share * (f[j] - ROW(before, r + j));
-                const float u = j > 0 ? moved[j] / ROW(friction, r + j) : 0.f;
-                tt += u * u;
+        if (blocks == 0) continue;
+        DOT(trace, q, i, tree[q] == island ? *wp::address(M, i, i, w) : 0.f)
+        unsigned long long random = 1;
+        int iteration = 0, since_restart = 0;
+        LOOP for (; iteration < iterations;) {
+            SYNC
+            LOOP for (int i = blocks - 1; i > 0; --i) {
+                const unsigned int bits = (unsigned int)(((random >> 18) ^ random) >> 27);
+                const unsigned int turn = (unsigned int)(random >> 59);
+                random = random * 6364136223846793005ull + 1ull;
+                const int j = (int)(((bits >> turn) | (bits << ((32u - turn) & 31u))) % (unsigned int)(i + 1));
+                if (lane == 0) {
+                    const int other = ROW(order, i);
+                    ROW(order, i) = ROW(order, j);
+                    ROW(order, j) = other;
+                }
             }
             SYNC
-            if (momentum) moved[0] = BOUNDED(r, moved[0]);
-            const float t = wp::sqrt(tt), scale = t > moved[0] ? moved[0] / t : 1.f;  // back into the cone
-            for (int j = 0; j < wp::max(dim, 1); ++j) {
-                if (momentum && j > 0) moved[j] *= scale;
-                if (momentum) MOVE(x, r + j, moved[j])
-                ROW(before, r + j) = f[j];
-                ROW(start, r + j) = ROW(force, r + j) = moved[j];
+            const bool momentum = since_restart > 1;
+            if (momentum) OWN_ROWS(q) x[q] = tree[q] == island ? smooth[q] : x[q];
+            const float share = (since_restart - 1.f) / (since_restart + 2.f);
+            EACH_ROW(r) {
+                const int dim = DIM(r);
+                if (dim < 0 || !IN(r)) continue;
+                float f[6], moved[6], tt = 0.f;
+                for (int j = 0; j < wp::max(dim, 1); ++j) {
+                    f[j] = moved[j] = ROW(force, r + j);
+                    if (!momentum) continue;
+                    moved[j] += share * (f[j] - ROW(before, r + j));
+                    const float u = j > 0 ? moved[j] / ROW(friction, r + j) : 0.f;
+                    tt += u * u;
+                }
+                SYNC
+                if (momentum) moved[0] = BOUNDED(r, moved[0]);
+                const float t = wp::sqrt(tt), scale = t > moved[0] ? moved[0] / t : 1.f;  // back into the cone
+                for (int j = 0; j < wp::max(dim, 1); ++j) {
+                    if (momentum && j > 0) moved[j] *= scale;
+                    if (momentum) MOVE(x, r + j, moved[j])
+                    ROW(before, r + j) = f[j];
+                    ROW(start, r + j) = ROW(force, r + j) = moved[j];
+                }
             }
+            ++iteration;
+            ++since_restart;
+            float improvement = 0.f, against = 0.f;
+            LOOP for (int k = 0; k < blocks; ++k) {
+                const int r = ROW(order, k), dim = DIM(r);
+                {CONE}
+                const float a = ROW(diagonal, r), f = ROW(force, r);
+                JACOBIAN_TIMES(x, jx, r)
+                const float residual = jx - ROW(aref, r) + f / ROW(D, r);
+                const float next = BOUNDED(r, f - residual / a);
+                const float change = next - f;
+                if (change == 0.f) continue;
+                improvement -= change * (0.5f * change * a + residual);
+                ROW(force, r) = next;
+                MOVE(x, r, change)
+            }
+            if (momentum) {
+                EACH_ROW(r) if (IN(r)) against += (ROW(start, r) - ROW(force, r)) * (ROW(start, r) - ROW(before, r));
+                if (against > 0.f) since_restart = 0;
+            }
+            if (improvement < tolerance * trace) break;
         }
-        ++iteration;
-        ++since_restart;
-        float improvement = 0.f, against = 0.f;
-        LOOP for (int k = 0; k < blocks; ++k) {
-            const int r = ROW(order, k), dim = DIM(r);
-            {CONE}
-            const float a = ROW(diagonal, r), f = ROW(force, r);
-            JACOBIAN_TIMES(x, jx, r)
-            const float residual = jx - ROW(aref, r) + f / ROW(D, r);
-            const float next = BOUNDED(r, f - residual / a);
-            const float change = next - f;
-            if (change == 0.f) continue;
-            improvement -= change * (0.5f * change * a + residual);
-            ROW(force, r) = next;
-            MOVE(x, r, change)
-        }
-        if (momentum) {
-            EACH_ROW(r) against += (ROW(start, r) - ROW(force, r)) * (ROW(start, r) - ROW(before, r));
-            if (against > 0.f) since_restart = 0;
-        }
-        if (improvement < tolerance * trace) break;
+        longest = wp::max(longest, iteration);
     }
     float total[K];
     OWN_ROWS(q) total[q] = 0.f;
@@ -201,7 +214,7 @@ _SOURCE = r"""
         *wp::address(qacc, i, w) = x[q];
         *wp::address(qfrc_constraint, i, w) = total[q];
     }
-    if (lane == 0) *wp::address(niter, 0, w) = iteration;
+    if (lane == 0) *wp::address(niter, 0, w) = longest;
 """
 
 
@@ -302,12 +315,12 @@ def pgs(nv: int, cones: bool = False) -> Stage:
     """The solver for models with nv degrees of freedom, with elliptic cones or without."""
     body = _SOURCE.replace("{CHOLESKY}", CHOLESKY).replace("{SOLVE}", SOLVE)
     body = body.replace("{CONE}", _CONE if cones else "").replace("{HAS_CONES}", str(int(cones)))
-    snippet = prelude(nv) + body + epilogue("ROW", "EACH_ROW", "JACOBIAN_TIMES", "MOVE", "BOUNDED", "DIM")
+    snippet = prelude(nv) + body + epilogue("ROW", "EACH_ROW", "JACOBIAN_TIMES", "MOVE", "BOUNDED", "DIM", "IN")
 
     @accesses(
         reads=(
             "M", "J", "D", "aref", "friction", "qfrc_smooth", "qacc_warmstart", "JM", "diagonal", "before", "start",
-            "order", "force", "cone", "block",
+            "order", "force", "cone", "block", "efc_island", "dof_island",
         ),
         writes=("JM", "block", "diagonal", "before", "start", "order", "force", "qacc", "qfrc_constraint", "niter"),
     )  # fmt: skip
@@ -319,6 +332,8 @@ def pgs(nv: int, cones: bool = False) -> Stage:
         aref: wp.array2d[float],
         friction: wp.array2d[float],
         cone: wp.array2d[int],
+        efc_island: wp.array2d[int],
+        dof_island: wp.array2d[int],
         qfrc_smooth: wp.array2d[float],
         qacc_warmstart: wp.array2d[float],
         JM: wp.array3d[float],
@@ -343,10 +358,10 @@ def pgs(nv: int, cones: bool = False) -> Stage:
 
     def pgs(m: ModelData, d: StateData, w: int, lane: int):
         solve(
-            d.M, d.efc_J, d.efc_D, d.efc_aref, d.efc_friction, d.efc_cone, d.qfrc_smooth, d.qacc_warmstart, d.efc_JM,
-            d.efc_block, d.efc_diagonal, d.efc_jar, d.efc_jv, d.efc_order, d.efc_force, d.qacc, d.qfrc_constraint,
-            d.solver_niter, d.nefc[0, w], m.nequality_row, m.nfriction, m.iterations, m.tolerance,
-            m.use_warmstart, w, lane,
+            d.M, d.efc_J, d.efc_D, d.efc_aref, d.efc_friction, d.efc_cone, d.efc_island, d.dof_island, d.qfrc_smooth,
+            d.qacc_warmstart, d.efc_JM, d.efc_block, d.efc_diagonal, d.efc_jar, d.efc_jv, d.efc_order, d.efc_force,
+            d.qacc, d.qfrc_constraint, d.solver_niter, d.nefc[0, w], m.nequality_row, m.nfriction, m.iterations,
+            m.tolerance, m.use_warmstart, w, lane,
         )  # fmt: skip
 
     return stage("world", module=_module(nv, cones), lanes=lanes_for(nv))(pgs)
