@@ -11,7 +11,7 @@ import warp as wp
 from acesim_rl.model import ModelData
 from acesim_rl.scheduler import accesses
 from acesim_rl.stage import Stage, stage
-from acesim_rl.stages.solver.dense import CHOLESKY_SOLVE, epilogue, lanes_for, prelude
+from acesim_rl.stages.solver.dense import CHOLESKY_SOLVE, SOLVE, epilogue, lanes_for, prelude
 from acesim_rl.state import StateData
 
 __all__ = ["newton"]
@@ -39,20 +39,24 @@ _SOURCE = r"""
         DOT(y, q, i, LOAD(row + i) * v[q])
 
     CHUNKS EACH_ROW(k) {
-        JACOBIAN_TIMES(x, y)
-        if (lane == k) ROW(jar, first + k) = y - ROW(aref, first + k);
+        const float* row = wp::address(J, first + k, 0, w);
+        double y = 0.;
+        ROWS(q, i) y += (double)LOAD(row + i) * x[q];
+        SUM(y)
+        if (lane == k) ROW(jar, first + k) = (float)(y - ROW(aref, first + k));
     }
     int iteration = 0;
     LOOP for (; iteration < iterations; ++iteration) {
         float mx[K], g[K], s[K];
+        double sum[K];
         MATRIX(h);
-        OWN_ROWS(q) mx[q] = -g0[q];
+        OWN_ROWS(q) sum[q] = -g0[q];
         UNROLL for (int j = 0; j < NV; ++j) OWN_ROWS(q) ENTRY(h, q, j) = ENTRY(m, q, j);
         UNROLL for (int j = 0; j < NV; ++j) {
             const float xj = AT(x, j);
-            OWN_ROWS(q) mx[q] += ENTRY(m, q, j) * xj;
+            OWN_ROWS(q) sum[q] += (double)ENTRY(m, q, j) * xj;
         }
-        OWN_ROWS(q) g[q] = mx[q];
+        OWN_ROWS(q) mx[q] = (float)sum[q];
         // gradient and Hessian of the active rows
         CHUNKS {
             const float own_jar = OWN ? ROW(jar, first + lane) : 0.f;
@@ -65,7 +69,7 @@ _SOURCE = r"""
                     float row[K];
                     OWN_ROWS(q) row[q] = 0.f;
                     ROWS(q, i) row[q] = LOAD(source + i);
-                    OWN_ROWS(q) g[q] += d * y * row[q];
+                    OWN_ROWS(q) sum[q] += (double)(d * y) * row[q];
                     UNROLL for (int j = 0; j < NV; ++j) {
                         const float dj = d * AT(row, j);
                         OWN_ROWS(q) ENTRY(h, q, j) += row[q] * dj;
@@ -73,6 +77,7 @@ _SOURCE = r"""
                 }
             }
         }
+        OWN_ROWS(q) g[q] = (float)sum[q];
         DOT(residual, q, i, g[q] * g[q])
         DOT(force, q, i, g0[q] * g0[q] + (g[q] - mx[q]) * (g[q] - mx[q]))
         if (residual <= 1e-14f * force) break;
@@ -123,6 +128,25 @@ _SOURCE = r"""
                 if (change <= 1e-6f * wp::abs(a)) break;
             }
         }
+        if (last) {
+            // the rounding of the linear system's solution: what the step has left of the gradient, solved for once more
+            UNROLL for (int j = 0; j < NV; ++j) {
+                const double sj = AT(s, j);
+                OWN_ROWS(q) sum[q] += ENTRY(m, q, j) * sj;
+            }
+            CHUNKS {
+                const float own_jar = OWN ? ROW(jar, first + lane) : 0.f;
+                const float own_pull = OWN ? ROW(D, first + lane) * ROW(jv, first + lane) : 0.f;
+                EACH_ROW(k) {
+                    const float y = LANE_VALUE(own_jar, k);
+                    const double pull = LANE_VALUE(own_pull, k);
+                    const float* row = wp::address(J, first + k, 0, w);
+                    if (y < 0.f) ROWS(q, i) sum[q] += pull * LOAD(row + i);
+                }
+            }
+            OWN_ROWS(q) { x[q] += s[q]; s[q] = -(float)sum[q]; }
+            {SOLVE}
+        }
         OWN_ROWS(q) x[q] += a * s[q];
         CHUNKS if (OWN) ROW(jar, first + lane) += a * ROW(jv, first + lane);
         if (last) { ++iteration; break; }
@@ -152,7 +176,7 @@ _SOURCE = r"""
 @cache
 def newton(nv: int) -> Stage:
     """The solver for models with nv degrees of freedom."""
-    body = prelude(nv) + _SOURCE.replace("{CHOLESKY_SOLVE}", CHOLESKY_SOLVE)
+    body = prelude(nv) + _SOURCE.replace("{CHOLESKY_SOLVE}", CHOLESKY_SOLVE).replace("{SOLVE}", SOLVE)
     snippet = body + epilogue("ROW", "CHUNKS", "EACH_ROW", "OWN", "JACOBIAN_TIMES")
 
     @accesses(
