@@ -61,7 +61,20 @@ _SOURCE = r"""
             warm[q] = *wp::address(qacc_warmstart, i, w);
         }
         {SOLVE}
-        OWN_ROWS(q) x[q] = smooth[q] = s[q];
+        OWN_ROWS(q) smooth[q] = s[q];
+        {  // once more, for what rounding has left over
+            double left[K];
+            OWN_ROWS(q) left[q] = 0.;
+            ROWS(q, i) left[q] = *wp::address(qfrc_smooth, i, w);
+            UNROLL for (int j = 0; j < NV; ++j) {
+                const float* row = wp::address(M, j, 0, w);
+                const double xj = AT(smooth, j);
+                ROWS(q, i) left[q] -= LOAD(row + i) * xj;
+            }
+            OWN_ROWS(q) s[q] = (float)left[q];
+            {SOLVE}
+        }
+        OWN_ROWS(q) x[q] = smooth[q] = smooth[q] + s[q];
     }
     // M^-1 J^T, the diagonal blocks of A + R, and the violations of the warm start
     EACH_ROW(r) {
