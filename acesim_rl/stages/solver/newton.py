@@ -129,7 +129,7 @@ _SOURCE = r"""
             }
         }
         if (last) {
-            // the rounding of the linear system's solution: what the step has left of the gradient, solved for once more
+            // against rounding: solve once more, for what the step leaves of the gradient
             UNROLL for (int j = 0; j < NV; ++j) {
                 const double sj = AT(s, j);
                 OWN_ROWS(q) sum[q] += ENTRY(m, q, j) * sj;
