@@ -70,10 +70,10 @@ def test_fifty_steps(name, any_device):
     """Stays with float64 MuJoCo as long as MuJoCo does from a rounded start, and nearly as close as float32 allows.
 
     The measure of float32 is MuJoCo itself, in float64, with its state rounded after every step. Contacts cost
-    half_cheetah more than that; why walker2d and humanoid_standup drift further is not known.
+    half_cheetah more than that, and the mass matrix walker2d and humanoid_standup (architecture.md).
     """
     distance = drift(name, 20, device=any_device)
     ours, start, every = (distance[which] for which in DRIFTS)
     assert np.median(steps_within(ours)) >= 0.5 * np.median(steps_within(start))
-    allowed = {"half_cheetah": 40, "walker2d": 15, "humanoid_standup": 10}.get(name, 3)
+    allowed = {"half_cheetah": 20, "walker2d": 7, "humanoid_standup": 7}.get(name, 3)
     assert np.median(ours[-1]) <= allowed * np.median(every[-1])
