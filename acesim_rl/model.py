@@ -142,13 +142,18 @@ class Model:
 
     @property
     def plain_pgs(self) -> bool:
-        """Whether the solver is PGS, without elliptic cones."""
-        return self.solver == "pgs" and not self.has_cones
+        """Whether the solver is PGS, and all rows belong to one island and to no elliptic cone."""
+        return self.solver == "pgs" and not self.has_cones and not self.has_islands
 
     @property
     def has_bins(self) -> bool:
         """Whether the solver has variants for few rows (see `stages.solver.bins`)."""
         return self.plain_newton or self.plain_pgs
+
+    @property
+    def has_islands(self) -> bool:
+        """Whether the solver takes each island by itself: several trees, which not all constraints may join."""
+        return self.solver == "pgs" and self.mj.ntree > 1 and not self.disabled("ISLAND")
 
     @property
     def solver(self) -> str:

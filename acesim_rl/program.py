@@ -94,7 +94,9 @@ def forward(model: Model, bins: tuple[int, ...] = (), again: bool = False) -> It
     elif model.plain_pgs:
         yield from binned(stages.pgs, model.nv, bins)
     elif model.solver == "pgs":
-        yield stages.pgs_cones(model.nv), ()
+        if model.has_islands:
+            yield stages.islands, ()
+        yield stages.pgs_many(model.nv, model.has_cones), ()
     else:
         yield stages.primal(model.nv, model.solver, model.has_cones), ()
 

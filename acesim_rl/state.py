@@ -92,6 +92,8 @@ class StateData:
     efc_block: wp.array3d[float]  # [nrow, 6] diagonal blocks of J M^-1 J^T + R, of elliptic cones
     efc_diagonal: wp.array2d[float]  # [nrow] of J M^-1 J^T + R
     efc_order: wp.array2d[int]  # [nrow] in which PGS visits the rows
+    efc_island: wp.array2d[int]  # [nrow] each row's island, by its first dof; this and the next where there are several
+    dof_island: wp.array2d[int]  # [nv]
     qacc_warmstart: wp.array2d[float]  # [nv] where all phases of the step begin their iterations
     qfrc_constraint: wp.array2d[float]  # [nv]
     solver_niter: wp.array2d[int]  # [1]
@@ -147,6 +149,7 @@ def optional_sizes(model: Model) -> dict[str, int | tuple[int, ...]]:
     sizes["efc_block"] = (model.nrow, 6) if pgs and model.has_cones else (0, 6)
     few = FORMED * lanes_for(nv) if model.plain_pgs else 0
     sizes |= {"efc_AR": (few, few), "efc_JM": (model.nrow if pgs else 0, nv), "qacc_warmstart": nv if pgs else 0}
+    sizes |= {"efc_island": model.nrow if model.has_islands else 0, "dof_island": nv if model.has_islands else 0}
     sizes |= dict.fromkeys(("mocap_pos", "mocap_quat"), mj.nmocap)
     sizes |= dict.fromkeys(("ten_length", "ten_velocity"), mj.ntendon)
     sizes |= dict.fromkeys(("actuator_length", "actuator_velocity", "actuator_slope"), general)

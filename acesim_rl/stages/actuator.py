@@ -8,7 +8,7 @@ import warp as wp
 
 from acesim_rl.model_data import ACT_EARLY, ACT_LIMITED, CTRL_LIMITED, FORCE_LIMITED, ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.joints import BALL, FREE, get_quat, rotation_vector
+from acesim_rl.stages.joints import BALL, FREE, get_quat, rotate, rotation_vector
 from acesim_rl.stages.sites import site_pose
 from acesim_rl.state import StateData
 
@@ -45,7 +45,7 @@ def joint_transmission(m: ModelData, d: StateData, u: int, w: int) -> float:
     quat = wp.normalize(get_quat(d.qpos, adr, w))
     length = wp.dot(rotation_vector(quat), turn)
     if m.actuator_trntype[u] == JOINT_IN_PARENT:
-        turn = wp.quat_rotate_inv(quat, turn)
+        turn = rotate(wp.quat_inverse(quat), turn)
     for k in range(wp.static(3)):
         d.actuator_moment[u, dof + k, w] = turn[k]
     return wp.where(kind == FREE, 0.0, length)
@@ -81,8 +81,8 @@ def site_transmission(m: ModelData, d: StateData, u: int, w: int) -> float:
         turn = rotation_vector(wp.normalize(wp.transform_get_rotation(apart)))
         length = wp.dot(wp.spatial_top(gear), wp.transform_get_translation(apart))
         length += wp.dot(wp.spatial_bottom(gear), turn)
-    f = wp.transform_vector(frame, wp.spatial_top(gear))
-    t = wp.transform_vector(frame, wp.spatial_bottom(gear))
+    f = rotate(wp.transform_get_rotation(frame), wp.spatial_top(gear))
+    t = rotate(wp.transform_get_rotation(frame), wp.spatial_bottom(gear))
     while k != k_ref:  # dofs that move both sites have no part
         if k > k_ref:
             d.actuator_moment[u, k, w] = site_moment(m, d, b, k, wp.transform_get_translation(pose), f, t, w)

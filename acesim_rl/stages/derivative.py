@@ -10,7 +10,7 @@ from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
 from acesim_rl.stages.actuator import JOINT_IN_PARENT
 from acesim_rl.stages.fluid import half_sizes
-from acesim_rl.stages.joints import BALL, FREE
+from acesim_rl.stages.joints import BALL, FREE, rotate
 from acesim_rl.stages.polynomial import higher_slope
 from acesim_rl.stages.spatial import cross_force, cross_motion, inertia_times
 from acesim_rl.state import StateData
@@ -70,7 +70,7 @@ def local_motion(m: ModelData, d: StateData, i: int, frame: wp.quat, offset: wp.
     """Motion of a body's centre of mass, in its frame, when dof i moves at unit speed."""
     axis = wp.spatial_top(d.cdof[i, w])
     vel = wp.spatial_bottom(d.cdof[i, w]) + wp.cross(axis, offset)
-    return wp.spatial_vector(wp.quat_rotate_inv(frame, axis), wp.quat_rotate_inv(frame, vel))
+    return wp.spatial_vector(rotate(wp.quat_inverse(frame), axis), rotate(wp.quat_inverse(frame), vel))
 
 
 @stage("dof", module=MODULE)
@@ -85,8 +85,10 @@ def fluid_derivative(m: ModelData, d: StateData, i: int, w: int):
             frame = d.xquat[b, w] * m.body_iquat[b, w]
             offset = d.xipos[b, w] - d.subtree_com[m.body_rootid[b], w]
             turn = wp.spatial_top(d.cvel[b, w])
-            vel = wp.quat_rotate_inv(frame, wp.spatial_bottom(d.cvel[b, w]) + wp.cross(turn, offset) - m.wind[0, w])
-            turn = wp.quat_rotate_inv(frame, turn)
+            vel = rotate(
+                wp.quat_inverse(frame), wp.spatial_bottom(d.cvel[b, w]) + wp.cross(turn, offset) - m.wind[0, w]
+            )
+            turn = rotate(wp.quat_inverse(frame), turn)
             r = half_sizes(mass, m.body_inertia[b, w])
             mean = (r[0] + r[1] + r[2]) / 3.0
             slope = local_motion(m, d, i, frame, offset, w)

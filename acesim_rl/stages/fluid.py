@@ -4,6 +4,7 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
+from acesim_rl.stages.joints import rotate
 from acesim_rl.state import StateData
 
 __all__ = ["fluid_force", "fluid_passive", "half_sizes"]
@@ -32,8 +33,8 @@ def fluid_force(m: ModelData, d: StateData, b: int, w: int):
     frame = d.xquat[b, w] * m.body_iquat[b, w]
     offset = d.xipos[b, w] - d.subtree_com[m.body_rootid[b], w]
     turn = wp.spatial_top(d.cvel[b, w])
-    vel = wp.quat_rotate_inv(frame, wp.spatial_bottom(d.cvel[b, w]) + wp.cross(turn, offset) - m.wind[0, w])
-    turn = wp.quat_rotate_inv(frame, turn)
+    vel = rotate(wp.quat_inverse(frame), wp.spatial_bottom(d.cvel[b, w]) + wp.cross(turn, offset) - m.wind[0, w])
+    turn = rotate(wp.quat_inverse(frame), turn)
     r = half_sizes(mass, m.body_inertia[b, w])
     mean = (r[0] + r[1] + r[2]) / 3.0
     viscosity = m.viscosity[0, w]
@@ -45,8 +46,8 @@ def fluid_force(m: ModelData, d: StateData, b: int, w: int):
     arm = wp.vec3(r[0] * (fourth[1] + fourth[2]), r[1] * (fourth[0] + fourth[2]), r[2] * (fourth[0] + fourth[1]))
     force -= 2.0 * density * wp.cw_mul(area, wp.cw_mul(wp.abs(vel), vel))
     torque -= 0.5 * density * wp.cw_mul(arm, wp.cw_mul(wp.abs(turn), turn))
-    force = wp.quat_rotate(frame, force)
-    torque = wp.quat_rotate(frame, torque)
+    force = rotate(frame, force)
+    torque = rotate(frame, torque)
     d.fluid_force[b, w] = wp.spatial_vector(torque + wp.cross(offset, force), force)
 
 

@@ -4,7 +4,7 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.joints import BALL, FREE, get_quat, rotation_vector
+from acesim_rl.stages.joints import BALL, FREE, get_quat, rotate, rotation_vector
 from acesim_rl.stages.polynomial import higher_energy
 from acesim_rl.stages.sites import object_vel
 from acesim_rl.stages.spatial import cross_force, inertia_times
@@ -67,8 +67,8 @@ def subtree_vel(m: ModelData, d: StateData, b: int, w: int):
     for k in range(b, b + m.body_subtreenum[b]):
         vel = object_vel(m, d, k, d.xipos[k, w], w)
         frame = d.xquat[k, w] * m.body_iquat[k, w]
-        turn = wp.quat_rotate_inv(frame, wp.spatial_top(vel))
-        angular += wp.quat_rotate(frame, wp.cw_mul(m.body_inertia[k, w], turn))
+        turn = rotate(wp.quat_inverse(frame), wp.spatial_top(vel))
+        angular += rotate(frame, wp.cw_mul(m.body_inertia[k, w], turn))
         angular += m.body_mass[k, w] * wp.cross(d.xipos[k, w] - centre, wp.spatial_bottom(vel) - mean)
     d.subtree_linvel[b, w] = mean
     d.subtree_angmom[b, w] = angular

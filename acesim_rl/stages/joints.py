@@ -3,7 +3,7 @@
 import mujoco
 import warp as wp
 
-__all__ = ["BALL", "FREE", "HINGE", "SLIDE", "get_quat", "rotation_vector", "set_quat"]
+__all__ = ["BALL", "FREE", "HINGE", "SLIDE", "get_quat", "rotate", "rotation_vector", "set_quat"]
 
 FREE = wp.constant(int(mujoco.mjtJoint.mjJNT_FREE))
 BALL = wp.constant(int(mujoco.mjtJoint.mjJNT_BALL))
@@ -26,6 +26,14 @@ def set_quat(qpos: wp.array2d[float], adr: int, w: int, quat: wp.quat):
     qpos[adr + 1, w] = quat[0]
     qpos[adr + 2, w] = quat[1]
     qpos[adr + 3, w] = quat[2]
+
+
+@wp.func
+def rotate(quat: wp.quat, v: wp.vec3) -> wp.vec3:
+    """v turned. Rounding of a unit quaternion goes in with the sine of the angle only; `wp.quat_rotate` loses more."""
+    imaginary = wp.vec3(quat[0], quat[1], quat[2])
+    t = 2.0 * wp.cross(imaginary, v)
+    return v + quat[3] * t + wp.cross(imaginary, t)
 
 
 @wp.func

@@ -4,7 +4,7 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.joints import BALL, FREE, HINGE, get_quat
+from acesim_rl.stages.joints import BALL, FREE, HINGE, get_quat, rotate
 from acesim_rl.state import StateData
 
 __all__ = ["kinematics"]
@@ -29,18 +29,18 @@ def kinematics(m: ModelData, d: StateData, b: int, w: int):
         if wp.length_sq(quat) < 1.0e-30:
             quat = wp.quat_identity()
     else:
-        pos = pos + wp.quat_rotate(quat, m.body_pos[b, w])
+        pos = pos + rotate(quat, m.body_pos[b, w])
         quat = quat * m.body_quat[b, w]
         for j in range(first, first + m.body_jntnum[b]):
             adr = m.jnt_qposadr[j]
-            anchor = pos + wp.quat_rotate(quat, m.jnt_pos[j, w])
-            axis = wp.quat_rotate(quat, m.jnt_axis[j, w])
+            anchor = pos + rotate(quat, m.jnt_pos[j, w])
+            axis = rotate(quat, m.jnt_axis[j, w])
             if m.jnt_type[j] == HINGE:
                 quat = quat * wp.quat_from_axis_angle(m.jnt_axis[j, w], d.qpos[adr, w] - m.qpos0[adr, w])
-                pos = anchor - wp.quat_rotate(quat, m.jnt_pos[j, w])
+                pos = anchor - rotate(quat, m.jnt_pos[j, w])
             elif m.jnt_type[j] == BALL:
                 quat = quat * wp.normalize(get_quat(d.qpos, adr, w))
-                pos = anchor - wp.quat_rotate(quat, m.jnt_pos[j, w])
+                pos = anchor - rotate(quat, m.jnt_pos[j, w])
             else:
                 pos = pos + axis * (d.qpos[adr, w] - m.qpos0[adr, w])
             d.xanchor[j, w] = anchor
@@ -48,4 +48,4 @@ def kinematics(m: ModelData, d: StateData, b: int, w: int):
     quat = wp.normalize(quat)
     d.xpos[b, w] = pos
     d.xquat[b, w] = quat
-    d.xipos[b, w] = pos + wp.quat_rotate(quat, m.body_ipos[b, w])
+    d.xipos[b, w] = pos + rotate(quat, m.body_ipos[b, w])

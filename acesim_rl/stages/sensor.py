@@ -7,7 +7,7 @@ from acesim_rl.mjcf import SENSOR_TYPES
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
 from acesim_rl.stages.internal import subtree_centre
-from acesim_rl.stages.joints import get_quat
+from acesim_rl.stages.joints import get_quat, rotate
 from acesim_rl.stages.rne_post_constraint import contact_force
 from acesim_rl.stages.sites import object_acc, object_body, object_pose, object_vel, site_pose
 from acesim_rl.stages.zones import ray_meets_zone
@@ -72,7 +72,7 @@ def touch(m: ModelData, d: StateData, site: int, w: int) -> float:
                     normal = -normal
                 if force > 0.0:
                     start = wp.transform_point(wp.transform_inverse(pose), d.contact_pos[slot, w])
-                    along = wp.quat_rotate_inv(wp.transform_get_rotation(pose), normal)
+                    along = rotate(wp.quat_inverse(wp.transform_get_rotation(pose)), normal)
                     if ray_meets_zone(m.site_type[site], m.site_size[site, w], start, along) != 0:
                         total += force
     return total
@@ -125,7 +125,7 @@ def site_vector(m: ModelData, d: StateData, kind: int, site: int, w: int) -> wp.
     elif kind == TORQUE:
         offset = pos - d.subtree_com[m.body_rootid[b], w]
         value = wp.spatial_top(d.cfrc_int[b, w]) - wp.cross(offset, wp.spatial_bottom(d.cfrc_int[b, w]))
-    return wp.quat_rotate_inv(wp.transform_get_rotation(pose), value)
+    return rotate(wp.quat_inverse(wp.transform_get_rotation(pose)), value)
 
 
 @wp.func
@@ -139,7 +139,7 @@ def frame_vector(m: ModelData, d: StateData, kind: int, s: int, w: int) -> wp.ve
     if kind >= FRAMEXAXIS and kind <= FRAMEZAXIS:
         axis = wp.vec3(0.0, 0.0, 0.0)
         axis[kind - FRAMEXAXIS] = 1.0
-        value = wp.transform_vector(pose, axis)
+        value = rotate(wp.transform_get_rotation(pose), axis)
     elif kind == FRAMELINVEL:
         value = wp.spatial_bottom(object_vel(m, d, b, pos, w))
     elif kind == FRAMEANGVEL:
@@ -161,7 +161,7 @@ def frame_vector(m: ModelData, d: StateData, kind: int, s: int, w: int) -> wp.ve
         value = value - wp.spatial_bottom(object_vel(m, d, b, origin, w)) - wp.cross(turn, pos - origin)
     elif kind == FRAMEANGVEL:
         value = value - turn
-    return wp.quat_rotate_inv(wp.transform_get_rotation(pose), value)
+    return rotate(wp.quat_inverse(wp.transform_get_rotation(pose)), value)
 
 
 @wp.func

@@ -4,6 +4,7 @@ import mujoco
 import warp as wp
 
 from acesim_rl.model import ModelData
+from acesim_rl.stages.joints import rotate
 from acesim_rl.state import StateData
 
 __all__ = ["object_acc", "object_body", "object_pose", "object_vel", "site_pose"]
@@ -17,7 +18,7 @@ GEOM = wp.constant(int(mujoco.mjtObj.mjOBJ_GEOM))
 def site_pose(m: ModelData, d: StateData, s: int, w: int) -> wp.transform:
     """Pose of a site in the world."""
     b = m.site_bodyid[s]
-    pos = d.xpos[b, w] + wp.quat_rotate(d.xquat[b, w], m.site_pos[s, w])
+    pos = d.xpos[b, w] + rotate(d.xquat[b, w], m.site_pos[s, w])
     return wp.transform(pos, d.xquat[b, w] * m.site_quat[s, w])
 
 
@@ -40,7 +41,7 @@ def object_pose(m: ModelData, d: StateData, kind: int, i: int, w: int) -> wp.tra
         return wp.transform(d.xpos[i, w], d.xquat[i, w])
     if kind == GEOM:
         b = m.geom_bodyid[i]
-        pos = d.xpos[b, w] + wp.quat_rotate(d.xquat[b, w], m.geom_pos[i, w])
+        pos = d.xpos[b, w] + rotate(d.xquat[b, w], m.geom_pos[i, w])
         return wp.transform(pos, d.xquat[b, w] * m.geom_quat[i, w])
     return site_pose(m, d, i, w)
 

@@ -58,14 +58,20 @@ class Errors:
 
 
 def compare_contacts(name: str, how: str, states: int = 1500, seed: int = 0) -> Errors:
+    """Two geoms at random places."""
     model = Model.from_mjcf(pair(name))
     mj, rng = model.mj, np.random.default_rng(seed)
-    data = mujoco.MjData(mj)
     qpos = np.zeros((states, 7))
     for row in qpos:
         row[:3] = mj.geom_pos[0] + rng.uniform(-0.4, 0.4, 3)
         mujoco.mju_mulQuat(row[3:], mj.geom_quat[0], random_quat(rng, how))
-    qpos = qpos.astype(np.float32)
+    return compare_contacts_in(model, qpos.astype(np.float32))
+
+
+def compare_contacts_in(model: Model, qpos: np.ndarray) -> Errors:
+    """In states [states, nq] of a model with a margin of MARGIN."""
+    mj, states = model.mj, len(qpos)
+    data = mujoco.MjData(mj)
     simulation = Simulation(model, states, device="cpu", scheduler="serial")
     state = simulation.groups[0].state
     state.set("qpos", qpos)
@@ -126,6 +132,29 @@ def test_contacts_of_convex_shapes(name):
         assert np.median(errors) < middle
         assert np.quantile(errors, 0.9) < most
     assert np.median(e.qacc) < 1e-4
+
+
+@pytest.mark.parametrize("tilt", [0.0, 3e-3])
+@pytest.mark.parametrize("other", ["cylinder", "box"])
+def test_cylinders_that_lie(other, tilt):
+    """The side of a cylinder over a cap, which has 16 corners, a face, or an edge: two contacts, or one at an edge."""
+    rng = np.random.default_rng(0)
+    model = Model.from_mjcf(f"""<mujoco>{EXACT_CCD}<worldbody><geom {GEOMS["cylinder"]} euler='0 90 0'/>
+        <body><freejoint/><geom {GEOMS[other]} margin='{MARGIN}'/></body></worldbody></mujoco>""")
+    qpos = np.zeros((500, 7))
+    for k, row in enumerate(qpos):
+        edge = other == "box" and k % 2  # below the cylinder a box's edge along it
+        turn = np.array([np.pi / 5 if edge else 0.0, 0.0, 0.0 if edge else rng.uniform(-3.0, 3.0)])
+        below = 0.15 * np.sin(np.pi / 5) + 0.2 * np.cos(np.pi / 5) if edge else 0.2
+        row[:3] = rng.uniform(-0.3, 0.3), 0.0 if edge else rng.uniform(-0.05, 0.05), -0.1 - below - rng.uniform(0, 0.01)
+        row[3] = 1.0
+        mujoco.mju_quatIntegrate(row[3:], turn, 1.0)
+        mujoco.mju_quatIntegrate(row[3:], rng.normal(size=3), tilt)
+    e = compare_contacts_in(model, qpos.astype(np.float32))
+    assert e.touching == len(qpos) and e.counts_differ <= 0.01 * len(qpos)
+    assert np.quantile(e.dist, 0.95) < 1e-5
+    assert np.quantile(e.frame, 0.9) < 1e-6
+    assert np.quantile(e.pos, 0.5 if tilt == 0.0 else 0.9) < 3e-4  # along parallel edges any point is as good
 
 
 def test_all_pair_types_are_tested():

@@ -20,7 +20,12 @@ def all_stages() -> list[Stage]:
     models = [Model.from_mjcf(asset_path(name)) for name in ROBOTS]
     for nv in sorted({model.nv for model in models if model.plain_newton}):
         found += [*(stages.newton(nv, chunks) for chunks in (1, 2, None)), stages.euler_damping(nv)]
-    found += [*(stages.pgs(23, chunks) for chunks in (1, 2, None)), stages.pgs_cones(6), stages.count_bins]
+    found += [
+        *(stages.pgs(23, chunks) for chunks in (1, 2, None)),
+        *(stages.pgs_many(6, cones) for cones in (False, True)),
+        stages.islands,
+        stages.count_bins,
+    ]
     found += [stages.primal(6, "newton", True), stages.primal(6, "cg")]
     found.append(stages.implicit(9))
     for name in tasks():

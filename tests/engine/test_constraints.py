@@ -187,6 +187,29 @@ def test_everything_at_once(condim, cone, method):
     assert theirs.counts[:, 0].max() >= 3
 
 
+@pytest.mark.parametrize("iterations", [3, 50])
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+@pytest.mark.parametrize("extra", ["", "<equality><connect body1='b' anchor='.1 0 0'/></equality>"])
+def test_islands(extra, cone, iterations):
+    """Two trees, sometimes in contact with each other: PGS takes each island by itself."""
+    world = PILE.format(3).replace("<body pos='.15", "<body name='b' pos='.18")
+    model = scene(world, f"cone='{cone}' solver='PGS' iterations='{iterations}'", extra)
+    theirs = assert_matches(model, runs=8, spread=0.03, rows=True, constrained=3e-4)
+    assert islands(model, theirs) == {1, 2}
+
+
+def islands(model: str, states: Reference) -> set[int]:
+    """Numbers of MuJoCo's islands in these states."""
+    mj = Model.from_mjcf(model).mj
+    data = mujoco.MjData(mj)
+    found = set()
+    for k in range(len(states.qpos)):
+        data.qpos[:], data.qvel[:] = states.qpos[k], states.qvel[k]
+        mujoco.mj_forward(mj, data)
+        found.add(data.nisland)
+    return found
+
+
 def everything(method: str, cone: str) -> str:
     """Friction loss, a limit, a connect and contacts of condim 6."""
     world = PILE.format(6).replace("<body ", "<body name='a' ", 1).replace("<body pos='.15", "<body name='b' pos='.15")

@@ -45,6 +45,15 @@ def test_forward_pass(name, any_device):
         check(name, field, error, *BOUNDS[field])
 
 
+def test_rounded_constants():
+    """inverted_pendulum rests on a limit of 90 degrees, which float32 has 4e-8 too large: MuJoCo with it agrees."""
+    model = Model.from_mjcf(asset_path("inverted_pendulum"))
+    states = reached_states(model.mj, STATES, seed=1)
+    assert forward_errors(model, states, "cpu")["qacc"].max() > 1e-3
+    model.mj.jnt_range[:] = model.mj.jnt_range.astype(np.float32)
+    assert forward_errors(model, states, "cpu")["qacc"].max() < 1e-4
+
+
 @pytest.mark.parametrize("name", ROBOTS)
 def test_one_step(name, any_device):
     """Runge-Kutta and Euler as the robots' files say, with their time steps."""
@@ -70,10 +79,10 @@ def test_fifty_steps(name, any_device):
     """Stays with float64 MuJoCo as long as MuJoCo does from a rounded start, and nearly as close as float32 allows.
 
     The measure of float32 is MuJoCo itself, in float64, with its state rounded after every step. Contacts cost
-    half_cheetah more than that; why walker2d and humanoid_standup drift further is not known.
+    half_cheetah more than that, and the mass matrix walker2d and humanoid_standup (architecture.md).
     """
     distance = drift(name, 20, device=any_device)
     ours, start, every = (distance[which] for which in DRIFTS)
     assert np.median(steps_within(ours)) >= 0.5 * np.median(steps_within(start))
-    allowed = {"half_cheetah": 40, "walker2d": 15, "humanoid_standup": 10}.get(name, 3)
+    allowed = {"half_cheetah": 20, "walker2d": 7, "humanoid_standup": 7}.get(name, 3)
     assert np.median(ours[-1]) <= allowed * np.median(every[-1])

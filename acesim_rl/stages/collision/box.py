@@ -5,6 +5,7 @@ import warp as wp
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
 from acesim_rl.stages.collision.contact import capsule_axis, geom_pose, no_contact, put_round_contact
+from acesim_rl.stages.joints import rotate
 from acesim_rl.state import StateData
 
 __all__ = ["capsule_box", "sphere_box"]
@@ -32,7 +33,7 @@ def touch_box(
             if size[i] - wp.abs(x[i]) < size[axis] - wp.abs(x[axis]):
                 axis = i
         normal[axis] = wp.where(x[axis] > 0.0, -1.0, 1.0)
-    normal = wp.quat_rotate(wp.transform_get_rotation(box), normal)
+    normal = rotate(wp.transform_get_rotation(box), normal)
     put_round_contact(m, d, p, k, w, wp.transform_point(box, x), radius, normal, dist)
 
 
@@ -161,7 +162,7 @@ def capsule_box(m: ModelData, d: StateData, p: int, w: int):
     size = m.geom_size[g2, w]
     radius = m.geom_size[g1, w][0]
     centre = wp.transform_point(wp.transform_inverse(box), wp.transform_get_translation(capsule))
-    axis = wp.quat_rotate_inv(wp.transform_get_rotation(box), capsule_axis(m, capsule, g1, w))
+    axis = rotate(wp.quat_inverse(wp.transform_get_rotation(box)), capsule_axis(m, capsule, g1, w))
 
     low = over_face(centre, axis, size, -1.0)
     high = over_face(centre, axis, size, 1.0)

@@ -5,6 +5,7 @@ import warp as wp
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
 from acesim_rl.stages.collision.contact import geom_pose, no_contact, pair_reach, put_contact
+from acesim_rl.stages.joints import rotate
 from acesim_rl.state import WARNINGS, StateData
 
 __all__ = ["box_box"]
@@ -111,7 +112,7 @@ def overlap_of_faces(
     centre = c - column(r, facing) * (wp.sign(r[axis, facing]) * side * b[facing])
     outward = wp.vec3(0.0, 0.0, 0.0)
     outward[axis] = side
-    normal = flip * wp.transform_vector(frame, outward)
+    normal = flip * rotate(wp.transform_get_rotation(frame), outward)
     det = e[i] * f[j] - e[j] * f[i]
     near = SAME * wp.max(a[i], a[j])
     count = int(0)
@@ -185,7 +186,7 @@ def cross_edges(
     s = wp.clamp(between[i] + cosine * t, -a[i], a[i])
     x[i] = s
     middle = 0.5 * (x + y + other * t)
-    world = wp.transform_vector(frame, normal)
+    world = rotate(wp.transform_get_rotation(frame), normal)
     put_contact(m, d, p, 0, w, dist, wp.transform_point(frame, middle), world, wp.vec3(0.0, 0.0, 0.0))
     return 1
 

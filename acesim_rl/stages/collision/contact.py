@@ -3,6 +3,7 @@
 import warp as wp
 
 from acesim_rl.model import ModelData
+from acesim_rl.stages.joints import rotate
 from acesim_rl.state import StateData
 
 __all__ = [
@@ -17,13 +18,13 @@ FAR = wp.constant(1.0e10)
 def geom_pose(m: ModelData, d: StateData, g: int, w: int) -> wp.transform:
     b = m.geom_bodyid[g]
     quat = d.xquat[b, w]
-    return wp.transform(d.xpos[b, w] + wp.quat_rotate(quat, m.geom_pos[g, w]), quat * m.geom_quat[g, w])
+    return wp.transform(d.xpos[b, w] + rotate(quat, m.geom_pos[g, w]), quat * m.geom_quat[g, w])
 
 
 @wp.func
 def capsule_axis(m: ModelData, pose: wp.transform, g: int, w: int) -> wp.vec3:
     """From the centre of capsule g to the centre of its upper cap."""
-    return wp.quat_rotate(wp.transform_get_rotation(pose), wp.vec3(0.0, 0.0, m.geom_size[g, w][1]))
+    return rotate(wp.transform_get_rotation(pose), wp.vec3(0.0, 0.0, m.geom_size[g, w][1]))
 
 
 @wp.func

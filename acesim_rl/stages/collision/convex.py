@@ -1,5 +1,7 @@
 """Cylinders against cylinders and boxes: contacts where their closest faces, sides, edges or points meet."""
 
+import math
+
 import warp as wp
 
 from acesim_rl.model import ModelData
@@ -49,14 +51,19 @@ def clip(s: Solid, axis: int, x: wp.vec3, h: wp.vec3) -> wp.vec2:
                     last = wp.min(last, wp.max(t1, t2))
                 elif wp.abs(start[k]) > s.size[k]:
                     last = -2.0
-        return wp.vec2(first, last)
-    aa = along[0] * along[0] + along[1] * along[1]
-    ab = along[0] * start[0] + along[1] * start[1]
-    root = ab * ab - aa * (start[0] * start[0] + start[1] * start[1] - s.size[0] * s.size[0])
-    if root < 0.0 or aa < 1.0e-18:
-        return wp.vec2(1.0, -1.0)
-    root = wp.sqrt(root)
-    return wp.vec2(wp.max(first, (-ab - root) / aa), wp.min(last, (-ab + root) / aa))
+    # MuJoCo's caps have 16 corners
+    for k in range(wp.where(s.box == 1, 0, 16)):
+        turn = (float(k) + 0.5) * (wp.pi / 8.0)
+        out = wp.vec3(wp.cos(turn), wp.sin(turn), 0.0)
+        above = wp.dot(start, out) - s.size[0] * wp.static(math.cos(math.pi / 16.0))
+        speed = wp.dot(along, out)
+        if speed < -1.0e-9:
+            first = wp.max(first, -above / speed)
+        elif speed > 1.0e-9:
+            last = wp.min(last, -above / speed)
+        elif above > 0.0:
+            last = -2.0
+    return wp.vec2(first, last)
 
 
 @wp.func
@@ -265,7 +272,7 @@ def put_contacts(m: ModelData, d: StateData, p: int, w: int, origin: wp.vec3, a:
         if count == 0:
             normal = n
             k = along_side(a, b, n)
-            if k >= 0:
+            if k >= 0 and best[3] < 0.0:  # only where they overlap, as in MuJoCo
                 touch = points_on_side(a, b, n, k)
                 for t in range(int(touch[0, 3])):
                     y = row3(touch, 2 * t)

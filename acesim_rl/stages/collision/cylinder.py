@@ -10,6 +10,7 @@ from acesim_rl.stages.collision.contact import (
     no_contact,
     put_round_contact,
 )  # fmt: skip
+from acesim_rl.stages.joints import rotate
 from acesim_rl.state import StateData
 
 __all__ = ["capsule_cylinder", "sphere_cylinder"]
@@ -48,7 +49,7 @@ def sphere_cylinder(m: ModelData, d: StateData, p: int, w: int):
     centre = wp.transform_get_translation(geom_pose(m, d, g1, w))
     local = wp.transform_point(wp.transform_inverse(cylinder), centre)
     away = cylinder_distance(local, m.geom_size[g2, w][0], m.geom_size[g2, w][1])
-    normal = -wp.quat_rotate(wp.transform_get_rotation(cylinder), wp.vec3(away[0], away[1], away[2]))
+    normal = -rotate(wp.transform_get_rotation(cylinder), wp.vec3(away[0], away[1], away[2]))
     put_round_contact(m, d, p, 0, w, centre, m.geom_size[g1, w][0], normal, away[3])
 
 
@@ -179,7 +180,7 @@ def capsule_cylinder(m: ModelData, d: StateData, p: int, w: int):
     centre = wp.transform_get_translation(capsule)
     world_axis = capsule_axis(m, capsule, g1, w)
     start = wp.transform_point(wp.transform_inverse(cylinder), centre)
-    axis = wp.quat_rotate_inv(quat, world_axis)
+    axis = rotate(wp.quat_inverse(quat), world_axis)
     radius = m.geom_size[g2, w][0]
     half = m.geom_size[g2, w][1]
     thick = m.geom_size[g1, w][0]
@@ -203,11 +204,11 @@ def capsule_cylinder(m: ModelData, d: StateData, p: int, w: int):
             last = wp.min((-ab + root) / aa, 1.0)
             if last - first > 1.0e-6:
                 up = wp.sign(n[2])
-                normal = wp.quat_rotate(quat, wp.vec3(0.0, 0.0, -up))
+                normal = rotate(quat, wp.vec3(0.0, 0.0, -up))
                 dist = up * (start[2] + axis[2] * first) - half
                 put_round_contact(m, d, p, 0, w, centre + world_axis * first, thick, normal, dist)
                 dist = up * (start[2] + axis[2] * last) - half
                 put_round_contact(m, d, p, 1, w, centre + world_axis * last, thick, normal, dist)
                 return
-    put_round_contact(m, d, p, 0, w, centre + world_axis * t, thick, wp.quat_rotate(quat, -n), away[3])
+    put_round_contact(m, d, p, 0, w, centre + world_axis * t, thick, rotate(quat, -n), away[3])
     no_contact(m, d, p, 1, w)

@@ -11,6 +11,7 @@ from acesim_rl.stages.collision.contact import (
     pair_reach,
     put_contact,
 )  # fmt: skip
+from acesim_rl.stages.joints import rotate
 from acesim_rl.state import StateData
 
 __all__ = ["plane_box", "plane_capsule", "plane_cylinder", "plane_sphere"]
@@ -18,7 +19,7 @@ __all__ = ["plane_box", "plane_capsule", "plane_cylinder", "plane_sphere"]
 
 @wp.func
 def plane_normal(plane: wp.transform) -> wp.vec3:
-    return wp.quat_rotate(wp.transform_get_rotation(plane), wp.vec3(0.0, 0.0, 1.0))
+    return rotate(wp.transform_get_rotation(plane), wp.vec3(0.0, 0.0, 1.0))
 
 
 @wp.func
@@ -61,7 +62,7 @@ def plane_cylinder(m: ModelData, d: StateData, p: int, w: int):
     centre = wp.transform_get_translation(cylinder)
     normal = plane_normal(plane)
     quat = wp.transform_get_rotation(cylinder)
-    up = wp.quat_rotate_inv(quat, normal)  # in the cylinder's frame, where the discs are exactly flat
+    up = rotate(wp.quat_inverse(quat), normal)  # in the cylinder's frame, where the discs are exactly flat
     axis = capsule_axis(m, cylinder, g, w)  # to the lower disc
     if up[2] > 0.0:
         axis = -axis
@@ -72,8 +73,8 @@ def plane_cylinder(m: ModelData, d: StateData, p: int, w: int):
     if slope > 1.0e-6:
         x = -up[0] / slope
         y = -up[1] / slope
-    down = wp.quat_rotate(quat, wp.vec3(radius * x, radius * y, 0.0))
-    across = wp.quat_rotate(quat, wp.sqrt(0.75) * wp.vec3(-radius * y, radius * x, 0.0))
+    down = rotate(quat, wp.vec3(radius * x, radius * y, 0.0))
+    across = rotate(quat, wp.sqrt(0.75) * wp.vec3(-radius * y, radius * x, 0.0))
     zero = wp.vec3(0.0, 0.0, 0.0)
     plane_point(m, d, p, 0, w, plane, centre + axis + down, 0.0, zero)
     plane_point(m, d, p, 1, w, plane, centre - axis + down, 0.0, zero)
@@ -98,7 +99,7 @@ def plane_box(m: ModelData, d: StateData, p: int, w: int):
         sign = wp.vec3(
             wp.where(corner & 1, 1.0, -1.0), wp.where(corner & 2, 1.0, -1.0), wp.where(corner & 4, 1.0, -1.0)
         )
-        offset = wp.quat_rotate(wp.transform_get_rotation(box), wp.cw_mul(sign, size))
+        offset = rotate(wp.transform_get_rotation(box), wp.cw_mul(sign, size))
         below = wp.dot(normal, offset)
         if found < 4 and below <= 0.0 and height + below <= reach:
             plane_point(m, d, p, found, w, plane, centre + offset, 0.0, wp.vec3(0.0, 0.0, 0.0))

@@ -7,6 +7,7 @@ from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
 from acesim_rl.stages.constraint.contact import point_motion
 from acesim_rl.stages.constraint.impedance import impedance, spring_damper
+from acesim_rl.stages.joints import rotate
 from acesim_rl.state import StateData
 
 __all__ = ["cfrc_ext_equality", "equality_rows"]
@@ -55,7 +56,7 @@ def eq_anchor(m: ModelData, d: StateData, e: int, side: int, w: int) -> wp.vec3:
         pos = second
     if m.eq_objtype[e] == SITE:
         pos = m.site_pos[wp.where(side == 0, m.eq_obj1id[e], m.eq_obj2id[e]), w]
-    return d.xpos[b, w] + wp.quat_rotate(d.xquat[b, w], pos)
+    return d.xpos[b, w] + rotate(d.xquat[b, w], pos)
 
 
 @wp.func

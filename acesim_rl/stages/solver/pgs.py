@@ -7,7 +7,7 @@ iteration on, forces are first moved on along their last change (Nesterov's mome
 the iteration then does; and iterations end when the cost falls by less than tolerance times trace(M).
 
 Up to FORMED chunks of rows A + R is formed, and each lane keeps its rows' residuals up to date while the rows take
-turns. Of more rows, and of elliptic cones, see `pgs_many`.
+turns. Of more rows, of islands and of elliptic cones, see `pgs_many`.
 """
 
 from functools import cache
@@ -80,9 +80,10 @@ _FORMED = r"""
         f[c] = before[c] = 0.f;
         residual[c] = b[c];
     }
+    DOT(trace, q, i, *wp::address(M, i, i, w))
     int since_restart = 0;
     const int* order_ = wp::address(orders, 0) + iterations * (nefc * (nefc - 1) / 2);
-    LOOP for (; iteration < iterations && nefc > 0; order_ += nefc) {
+    LOOP for (; spent < iterations && nefc > 0; order_ += nefc) {
         HOLD_ORDER(turns, order_)
         const bool momentum = since_restart > 1;
         const float share = (since_restart - 1.f) / (since_restart + 2.f);
@@ -93,7 +94,7 @@ _FORMED = r"""
             start[c] = f[c];
         }
         if (momentum) RESIDUALS
-        ++iteration;
+        ++spent;
         ++since_restart;
         float improvement = 0.f, against = 0.f;
         // all lanes compute as if it were their row's turn; what counts is what the lane finds whose row it is
@@ -161,11 +162,14 @@ def pgs(nv: int, chunks: int | None = None) -> Stage:
     body = body.replace("{rows}", str(rows)).replace("{teams}", str(BLOCK_DIM // lanes_for(nv)))
     body = prelude(nv) + begin(cones=False) + body.replace("{chunks}", str(chunks or FORMED)) + end()
     scratch = () if few else ("AR", "JM", "diagonal", "before", "start", "order")
+    islands = () if few else ("efc_island", "dof_island")
 
     @accesses(
-        reads=("M", "J", "D", "aref", "friction", "qfrc_smooth", "qacc_warmstart", "orders", "force", *scratch),
+        reads=(
+            "M", "J", "D", "aref", "friction", "qfrc_smooth", "qacc_warmstart", "orders", "force", *scratch, *islands,
+        ),
         writes=("force", "qacc", "qfrc_constraint", "niter", *scratch),
-    )
+    )  # fmt: skip
     @wp.func_native(body + epilogue(*MACROS))
     def solve(
         M: wp.array3d[float],
@@ -173,6 +177,8 @@ def pgs(nv: int, chunks: int | None = None) -> Stage:
         D: wp.array2d[float],
         aref: wp.array2d[float],
         friction: wp.array2d[float],
+        efc_island: wp.array2d[int],
+        dof_island: wp.array2d[int],
         qfrc_smooth: wp.array2d[float],
         qacc_warmstart: wp.array2d[float],
         orders: wp.array[int],
@@ -199,10 +205,10 @@ def pgs(nv: int, chunks: int | None = None) -> Stage:
     @wp.func
     def solve_world(m: ModelData, d: StateData, w: int, lane: int):
         solve(
-            d.M, d.efc_J, d.efc_D, d.efc_aref, d.efc_friction, d.qfrc_smooth, d.qacc_warmstart, m.pgs_orders, d.efc_AR,
-            d.efc_JM, d.efc_diagonal, d.efc_jar, d.efc_jv, d.efc_order, d.efc_force, d.qacc, d.qfrc_constraint,
-            d.solver_niter, d.nefc[0, w], m.nequality_row, m.nfriction, m.iterations, m.tolerance, m.use_warmstart, w,
-            lane,
+            d.M, d.efc_J, d.efc_D, d.efc_aref, d.efc_friction, d.efc_island, d.dof_island, d.qfrc_smooth,
+            d.qacc_warmstart, m.pgs_orders, d.efc_AR, d.efc_JM, d.efc_diagonal, d.efc_jar, d.efc_jv, d.efc_order,
+            d.efc_force, d.qacc, d.qfrc_constraint, d.solver_niter, d.nefc[0, w], m.nequality_row, m.nfriction,
+            m.iterations, m.tolerance, m.use_warmstart, w, lane,
         )  # fmt: skip
 
     return solver_stage(solve_world, "pgs", f"acesim_rl.solver.pgs.nv{nv}", lanes_for(nv), chunks)

@@ -1,8 +1,8 @@
-"""Projected Gauss-Seidel where A is not formed: for many rows, and for elliptic cones.
+"""Projected Gauss-Seidel where A is not formed: for many rows, for islands, and for elliptic cones.
 
 The acceleration x = qacc_smooth + M^-1 J^T f is kept up to date, so that row r's residual is J_r x - aref_r + R_r f_r.
-The rows of an elliptic cone are visited together: first the force is scaled, then the tangential part is found for
-that normal force. For the method see `pgs`.
+All is done for each island by itself, with its own part of M. The rows of an elliptic cone are visited together: first
+the force is scaled, then the tangential part is found for that normal force. For the method see `pgs`.
 """
 
 from functools import cache
@@ -15,7 +15,7 @@ from acesim_rl.stage import Stage, stage
 from acesim_rl.stages.solver.dense import CHOLESKY, SOLVE, epilogue, lanes_for, prelude
 from acesim_rl.state import StateData
 
-__all__ = ["MACROS", "begin", "end", "many", "pgs_cones"]
+__all__ = ["MACROS", "begin", "end", "many", "pgs_many"]
 
 _BEGIN = r"""
     #define ROW(a, r) wp::address(a, 0, w)[r]  // a world's rows lie together: see arrays.py
@@ -39,7 +39,6 @@ _BEGIN = r"""
         OWN_ROWS(q) ENTRY(h, q, j) = 0.f;
         ROWS(q, i) ENTRY(h, q, j) = LOAD(row + i);
     }
-    DOT(trace, q, i, *wp::address(M, i, i, w))
     {CHOLESKY}
     {
         float s[K];
@@ -50,8 +49,21 @@ _BEGIN = r"""
         }
         {SOLVE}
         OWN_ROWS(q) smooth[q] = s[q];
+        {  // once more, for what rounding has left over
+            double left[K];
+            OWN_ROWS(q) left[q] = 0.;
+            ROWS(q, i) left[q] = *wp::address(qfrc_smooth, i, w);
+            UNROLL for (int j = 0; j < NV; ++j) {
+                const float* row = wp::address(M, j, 0, w);
+                const double xj = AT(smooth, j);
+                ROWS(q, i) left[q] -= LOAD(row + i) * xj;
+            }
+            OWN_ROWS(q) s[q] = (float)left[q];
+            {SOLVE}
+        }
+        OWN_ROWS(q) smooth[q] += s[q];
     }
-    int iteration = 0;
+    int spent = 0;  // iterations
 """
 """The acceleration without constraints, and the factors of M in h."""
 
@@ -59,6 +71,10 @@ _MANY = r"""
     // Lanes share out the dofs. What belongs to a row is the same number in all lanes, and all of them write it; each
     // reads what it wrote itself, with a synchronisation between reading a number and writing it anew. Only one lane
     // writes the order of the rows.
+    const bool split = dof_island.shape[0] > 0;  // else all rows are one island, 0
+    int tree[K];
+    OWN_ROWS(q) tree[q] = 0;
+    if (split) ROWS(q, i) tree[q] = *wp::address(dof_island, i, w);
     float x[K];
     OWN_ROWS(q) x[q] = smooth[q];
     // M^-1 J^T, the diagonal of A + R, and the violations of the warm start
@@ -77,13 +93,10 @@ _MANY = r"""
         ROW(start, r) = jar - ROW(aref, r);
         {BLOCKS}
     }
-    // the forces that it gives; `order` gets the first row of each block
-    int blocks = 0;
+    // the forces that it gives
     EACH_ROW(r) {
         const int dim = DIM(r);
         if (dim < 0) continue;
-        if (lane == 0) ROW(order, blocks) = r;
-        ++blocks;
         float f[6];
         f[0] = BOUNDED(r, -ROW(D, r) * ROW(start, r));
         if (dim > 0) {
@@ -119,67 +132,79 @@ _MANY = r"""
         EACH_ROW(r) ROW(force, r) = ROW(before, r) = 0.f;
         OWN_ROWS(q) x[q] = smooth[q];
     }
-    unsigned long long random = 1;
-    int since_restart = 0;
-    LOOP for (; iteration < iterations && nefc > 0;) {
+    #define IN(r) (!split || ROW(efc_island, r) == island)
+    LOOP for (int island = 0; island < (split ? NV : 1); ++island) {
+        int blocks = 0;  // cones, and rows outside of them; `order` gets the first row of each
         SYNC
-        LOOP for (int i = blocks - 1; i > 0; --i) {
-            const unsigned int bits = (unsigned int)(((random >> 18) ^ random) >> 27);
-            const unsigned int turn = (unsigned int)(random >> 59);
-            random = random * 6364136223846793005ull + 1ull;
-            const int j = (int)(((bits >> turn) | (bits << ((32u - turn) & 31u))) % (unsigned int)(i + 1));
-            if (lane == 0) {
-                const int other = ROW(order, i);
-                ROW(order, i) = ROW(order, j);
-                ROW(order, j) = other;
-            }
+        EACH_ROW(r) if (DIM(r) >= 0 && IN(r)) {
+            if (lane == 0) ROW(order, blocks) = r;
+            ++blocks;
         }
-        SYNC
-        const bool momentum = since_restart > 1;
-        if (momentum) OWN_ROWS(q) x[q] = smooth[q];
-        const float share = (since_restart - 1.f) / (since_restart + 2.f);
-        EACH_ROW(r) {
-            const int dim = DIM(r);
-            if (dim < 0) continue;
-            float f[6], moved[6], tt = 0.f;
-            for (int j = 0; j < wp::max(dim, 1); ++j) {
-                f[j] = moved[j] = ROW(force, r + j);
-                if (!momentum) continue;
-                moved[j] += share * (f[j] - ROW(before, r + j));
-                const float u = j > 0 ? moved[j] / ROW(friction, r + j) : 0.f;
-                tt += u * u;
+        if (blocks == 0) continue;
+        DOT(trace, q, i, tree[q] == island ? *wp::address(M, i, i, w) : 0.f)
+        unsigned long long random = 1;
+        int iteration = 0, since_restart = 0;
+        LOOP for (; iteration < iterations;) {
+            SYNC
+            LOOP for (int i = blocks - 1; i > 0; --i) {
+                const unsigned int bits = (unsigned int)(((random >> 18) ^ random) >> 27);
+                const unsigned int turn = (unsigned int)(random >> 59);
+                random = random * 6364136223846793005ull + 1ull;
+                const int j = (int)(((bits >> turn) | (bits << ((32u - turn) & 31u))) % (unsigned int)(i + 1));
+                if (lane == 0) {
+                    const int other = ROW(order, i);
+                    ROW(order, i) = ROW(order, j);
+                    ROW(order, j) = other;
+                }
             }
             SYNC
-            if (momentum) moved[0] = BOUNDED(r, moved[0]);
-            const float t = wp::sqrt(tt), scale = t > moved[0] ? moved[0] / t : 1.f;  // back into the cone
-            for (int j = 0; j < wp::max(dim, 1); ++j) {
-                if (momentum && j > 0) moved[j] *= scale;
-                if (momentum) MOVE(x, r + j, moved[j])
-                ROW(before, r + j) = f[j];
-                ROW(start, r + j) = ROW(force, r + j) = moved[j];
+            const bool momentum = since_restart > 1;
+            if (momentum) OWN_ROWS(q) x[q] = tree[q] == island ? smooth[q] : x[q];
+            const float share = (since_restart - 1.f) / (since_restart + 2.f);
+            EACH_ROW(r) {
+                const int dim = DIM(r);
+                if (dim < 0 || !IN(r)) continue;
+                float f[6], moved[6], tt = 0.f;
+                for (int j = 0; j < wp::max(dim, 1); ++j) {
+                    f[j] = moved[j] = ROW(force, r + j);
+                    if (!momentum) continue;
+                    moved[j] += share * (f[j] - ROW(before, r + j));
+                    const float u = j > 0 ? moved[j] / ROW(friction, r + j) : 0.f;
+                    tt += u * u;
+                }
+                SYNC
+                if (momentum) moved[0] = BOUNDED(r, moved[0]);
+                const float t = wp::sqrt(tt), scale = t > moved[0] ? moved[0] / t : 1.f;  // back into the cone
+                for (int j = 0; j < wp::max(dim, 1); ++j) {
+                    if (momentum && j > 0) moved[j] *= scale;
+                    if (momentum) MOVE(x, r + j, moved[j])
+                    ROW(before, r + j) = f[j];
+                    ROW(start, r + j) = ROW(force, r + j) = moved[j];
+                }
             }
+            ++iteration;
+            ++since_restart;
+            float improvement = 0.f, against = 0.f;
+            LOOP for (int k = 0; k < blocks; ++k) {
+                const int r = ROW(order, k), dim = DIM(r);
+                {CONE}
+                const float a = ROW(diagonal, r), f = ROW(force, r);
+                JACOBIAN_TIMES(x, jx, r)
+                const float residual = jx - ROW(aref, r) + f / ROW(D, r);
+                const float next = BOUNDED(r, f - residual / a);
+                const float change = next - f;
+                if (change == 0.f) continue;
+                improvement -= change * (0.5f * change * a + residual);
+                ROW(force, r) = next;
+                MOVE(x, r, change)
+            }
+            if (momentum) {
+                EACH_ROW(r) if (IN(r)) against += (ROW(start, r) - ROW(force, r)) * (ROW(start, r) - ROW(before, r));
+                if (against > 0.f) since_restart = 0;
+            }
+            if (improvement < tolerance * trace) break;
         }
-        ++iteration;
-        ++since_restart;
-        float improvement = 0.f, against = 0.f;
-        LOOP for (int k = 0; k < blocks; ++k) {
-            const int r = ROW(order, k), dim = DIM(r);
-            {CONE}
-            const float a = ROW(diagonal, r), f = ROW(force, r);
-            JACOBIAN_TIMES(x, jx, r)
-            const float residual = jx - ROW(aref, r) + f / ROW(D, r);
-            const float next = BOUNDED(r, f - residual / a);
-            const float change = next - f;
-            if (change == 0.f) continue;
-            improvement -= change * (0.5f * change * a + residual);
-            ROW(force, r) = next;
-            MOVE(x, r, change)
-        }
-        if (momentum) {
-            EACH_ROW(r) against += (ROW(start, r) - ROW(force, r)) * (ROW(start, r) - ROW(before, r));
-            if (against > 0.f) since_restart = 0;
-        }
-        if (improvement < tolerance * trace) break;
+        spent = wp::max(spent, iteration);
     }
 """
 
@@ -199,11 +224,11 @@ _END = r"""
             *wp::address(qfrc_constraint, i, w) = total[q];
         }
     }
-    if (lane == 0) *wp::address(niter, 0, w) = iteration;
+    if (lane == 0) *wp::address(niter, 0, w) = spent;
 """
 """From forces to accelerations."""
 
-MACROS = ("ROW", "EACH_ROW", "JACOBIAN_TIMES", "MOVE", "BOUNDED", "DIM")
+MACROS = ("ROW", "EACH_ROW", "JACOBIAN_TIMES", "MOVE", "BOUNDED", "DIM", "IN")
 
 _BLOCKS = r"""
         const int dim = DIM(r), head = dim < 0 ? r + dim : r;
@@ -324,17 +349,17 @@ def end() -> str:
 
 
 @cache
-def pgs_cones(nv: int) -> Stage:
-    """The solver for models with nv degrees of freedom and elliptic cones."""
+def pgs_many(nv: int, cones: bool) -> Stage:
+    """The solver for models with nv degrees of freedom, with elliptic cones or without."""
 
     @accesses(
         reads=(
             "M", "J", "D", "aref", "friction", "qfrc_smooth", "qacc_warmstart", "JM", "diagonal", "before", "start",
-            "order", "force", "cone", "block",
+            "order", "force", "cone", "block", "efc_island", "dof_island",
         ),
         writes=("JM", "block", "diagonal", "before", "start", "order", "force", "qacc", "qfrc_constraint", "niter"),
     )  # fmt: skip
-    @wp.func_native(prelude(nv) + begin(cones=True) + many(cones=True) + end() + epilogue(*MACROS))
+    @wp.func_native(prelude(nv) + begin(cones) + many(cones) + end() + epilogue(*MACROS))
     def solve(
         M: wp.array3d[float],
         J: wp.array3d[float],
@@ -342,6 +367,8 @@ def pgs_cones(nv: int) -> Stage:
         aref: wp.array2d[float],
         friction: wp.array2d[float],
         cone: wp.array2d[int],
+        efc_island: wp.array2d[int],
+        dof_island: wp.array2d[int],
         qfrc_smooth: wp.array2d[float],
         qacc_warmstart: wp.array2d[float],
         JM: wp.array3d[float],
@@ -364,12 +391,13 @@ def pgs_cones(nv: int) -> Stage:
         lane: int,
     ): ...
 
-    def pgs_cones(m: ModelData, d: StateData, w: int, lane: int):
+    def pgs(m: ModelData, d: StateData, w: int, lane: int):
         solve(
-            d.M, d.efc_J, d.efc_D, d.efc_aref, d.efc_friction, d.efc_cone, d.qfrc_smooth, d.qacc_warmstart, d.efc_JM,
-            d.efc_block, d.efc_diagonal, d.efc_jar, d.efc_jv, d.efc_order, d.efc_force, d.qacc, d.qfrc_constraint,
-            d.solver_niter, d.nefc[0, w], m.nequality_row, m.nfriction, m.iterations, m.tolerance,
-            m.use_warmstart, w, lane,
+            d.M, d.efc_J, d.efc_D, d.efc_aref, d.efc_friction, d.efc_cone, d.efc_island, d.dof_island, d.qfrc_smooth,
+            d.qacc_warmstart, d.efc_JM, d.efc_block, d.efc_diagonal, d.efc_jar, d.efc_jv, d.efc_order, d.efc_force,
+            d.qacc, d.qfrc_constraint, d.solver_niter, d.nefc[0, w], m.nequality_row, m.nfriction, m.iterations,
+            m.tolerance, m.use_warmstart, w, lane,
         )  # fmt: skip
 
-    return stage("world", module=f"acesim_rl.solver.pgs.cones.nv{nv}", lanes=lanes_for(nv))(pgs_cones)
+    module = f"acesim_rl.solver.pgs.{'cones' if cones else 'islands'}.nv{nv}"
+    return stage("world", module=module, lanes=lanes_for(nv))(pgs)
