@@ -23,6 +23,8 @@ PARTS = {
     " --json {out}/schedulers_mix.json --plot {out}/schedulers_mix.png",
     "simulators": "benchmarks/simulators.py --env ant --num-envs 1024,4096,8192,32768"
     " --json {out}/simulators.json --plot {out}/simulators.png",
+    "bins": "benchmarks/bins.py --env ant,half_cheetah,humanoid --num-envs 1024,4096 --json {out}/bins.json",
+    "soak": "benchmarks/soak.py --device cuda --log {out}/soak_h200.log",
     "train": "train.py --env ant --scheduler ace --device cuda --num-envs 4096"
     " --total-steps {steps} --run-dir {out}/ant",
 }
