@@ -9,7 +9,7 @@ import warp as wp
 from acesim_rl.arrays import allocate, lanes_for, struct_fields, vec10, write_worlds
 from acesim_rl.model import Model, ModelData
 
-__all__ = ["FORMED", "WARNINGS", "State", "StateData"]
+__all__ = ["FORMED", "SCRATCH", "WARNINGS", "State", "StateData"]
 
 WARNINGS = {
     "bad_qpos": "a position was not finite or beyond 1e10; the world was reset",
@@ -19,6 +19,10 @@ WARNINGS = {
     "contact_full": "two boxes had more contacts than slots; those above were left out",
 }
 """What is counted for each world, and what it means; in the order of `StateData.warning`."""
+
+SCRATCH = ("efc_jar", "efc_jv", "efc_AR", "efc_JM", "efc_block", "efc_diagonal", "efc_order")
+"""Fields that a solver variant may or may not use: after a step they mean nothing. Of all others each bit is the same in
+every run."""
 
 FORMED = 4
 """Chunks of rows (see `lanes_for`) up to which PGS forms the matrix of all pairs of rows."""

@@ -36,7 +36,15 @@ _ROBOTS: dict[tuple[str, str], dict[str, Any]] = {
         "horizon": 256,
         "total_steps": 3_000_000,
     },
-    ("swimmer", "cuda"): {"gamma": 0.999, "gae_lambda": 0.99, "num_envs": 1024, "horizon": 256, "minibatches": 16},
+    ("swimmer", "cuda"): {
+        "gamma": 0.999,
+        "gae_lambda": 0.99,
+        "num_envs": 512,
+        "horizon": 256,
+        "schedule": "linear",
+        "learning_rate": 5e-4,
+        "total_steps": 25_000_000,
+    },
     # Arms that are done within a second or two: episodes of 50, 100 and 250 steps.
     ("reacher", "cpu"): {"gamma": 0.95, "horizon": 50, "total_steps": 1_000_000},
     ("reacher", "cuda"): {"gamma": 0.95, "total_steps": 50_000_000},
