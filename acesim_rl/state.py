@@ -21,8 +21,8 @@ WARNINGS = {
 """What is counted for each world, and what it means; in the order of `StateData.warning`."""
 
 SCRATCH = ("efc_jar", "efc_jv", "efc_AR", "efc_JM", "efc_block", "efc_diagonal", "efc_order")
-"""Fields that a solver variant may or may not use: after a step they mean nothing. Of all others each bit is the same in
-every run."""
+"""Fields that a solver variant may or may not use: after a step they mean nothing. Of all others each bit is the same
+in every run."""
 
 FORMED = 4
 """Chunks of rows (see `lanes_for`) up to which PGS forms the matrix of all pairs of rows."""

@@ -30,7 +30,7 @@ class Options:
     """Robots, separated by commas; one after another."""
     steps: str = "240_000_000,60_000_000"
     """Environment steps of each, all its worlds together."""
-    num_envs: int = 8192
+    num_envs: int = 32768
     """Worlds of a robot."""
     device: str | None = None
     """cpu or cuda; by default the GPU where there is one."""
