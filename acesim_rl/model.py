@@ -55,6 +55,7 @@ class ModelData:
     eq_solimp: wp.array2d[wp.types.vector(length=5, dtype=float)]
     impratio: float
     refsafe: int
+    hardness: float  # softness below which a contact counts as hard, relative to the bodies' inverse weight
     gravity: wp.array2d[wp.vec3]
     timestep: wp.array2d[float]
     density: wp.array2d[float]
@@ -551,6 +552,7 @@ class Model:
             "equality_row": np.cumsum([0, *_EQUALITY_ROWS[mj.eq_type[self.equalities]]])[:-1],
             "friction_dofid": self.friction_dofs,
             "impratio": float(mj.opt.impratio),
+            "hardness": 0.0 if self.solver == "pgs" else 3e-5,  # PGS can do with any
             "refsafe": int(not mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_REFSAFE),
             "body_subtreenum": subtree,
             "body_lastdof": last,

@@ -9,7 +9,7 @@ from acesim_rl.stages.constraint.impedance import impedance, spring_damper
 from acesim_rl.stages.constraint.rows import first_row
 from acesim_rl.state import StateData
 
-__all__ = ["contact_friction", "contact_rows"]
+__all__ = ["contact_friction", "contact_rows", "pyramid_stiffness"]
 
 
 @wp.func
@@ -45,6 +45,16 @@ def contact_solref(m: ModelData, g1: int, g2: int, mix: float, w: int) -> wp.vec
     if mix == 1.0 or mix == 0.0:
         return wp.where(mix == 1.0, first, second)
     return wp.min(first, second)
+
+
+@wp.func
+def pyramid_stiffness(m: ModelData, mu: float, imp: float, weight: float) -> float:
+    """`efc_D` of the sides of a pyramid.
+
+    Almost without friction they are almost parallel, and the stiffer for it; float32 cannot solve that without a limit.
+    """
+    R = (1.0 - imp) * weight * (1.0 + mu * mu) / imp
+    return 1.0 / wp.max(wp.max(2.0 * mu * mu / m.impratio * R, m.hardness * weight), 1.0e-15)
 
 
 @wp.func
@@ -105,8 +115,7 @@ def contact_rows(m: ModelData, d: StateData, slot: int, w: int):
         d.efc_D[row, w] = imp / wp.max((1.0 - imp) * weight, 1.0e-15)
         d.efc_aref[row, w] = -kb[1] * vel[0] - pull
         return
-    R = wp.max((1.0 - imp) * weight * (1.0 + mu * mu) / imp, 1.0e-15)
-    D = 1.0 / (2.0 * mu * mu / m.impratio * R)
+    D = pyramid_stiffness(m, mu, imp, weight)
     for k in range(wp.static(4)):
         d.efc_D[row + k, w] = D
     d.efc_aref[row, w] = -kb[1] * (vel[0] + mu * vel[1]) - pull

@@ -5,7 +5,13 @@ import warp as wp
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
 from acesim_rl.stages.collision.contact import pair_margin
-from acesim_rl.stages.constraint.contact import contact_friction, contact_solref, mix_weight, point_motion
+from acesim_rl.stages.constraint.contact import (
+    contact_friction,
+    contact_solref,
+    mix_weight,
+    point_motion,
+    pyramid_stiffness,
+)  # fmt: skip
 from acesim_rl.stages.constraint.impedance import impedance, spring_damper
 from acesim_rl.stages.constraint.rows import first_row
 from acesim_rl.state import StateData
@@ -111,8 +117,7 @@ def contact_rows_general(m: ModelData, d: StateData, slot: int, w: int):
             d.efc_friction[row + j, w] = friction[j]
             d.efc_cone[row + j, w] = -j
     else:
-        R = wp.max((1.0 - imp) * weight * (1.0 + mu * mu) / imp, 1.0e-15)
-        D = 1.0 / (2.0 * mu * mu / m.impratio * R)
+        D = pyramid_stiffness(m, mu, imp, weight)
         for j in range(1, dim):
             for side in range(wp.static(2)):
                 sign = 1.0 - 2.0 * float(side)
