@@ -51,7 +51,7 @@ def contact_solref(m: ModelData, g1: int, g2: int, mix: float, w: int) -> wp.vec
 def pyramid_stiffness(m: ModelData, mu: float, imp: float, weight: float, moves: bool) -> float:
     """`efc_D` of the sides of a pyramid.
 
-    Almost without friction they are almost parallel, and the stiffer for it; where the bodies can move along the normal,
+    Almost without friction they are almost parallel, and the stiffer for it; where bodies can move along the normal,
     float32 cannot solve that without a limit.
     """
     R = (1.0 - imp) * weight * (1.0 + mu * mu) / imp
