@@ -19,7 +19,7 @@ except KeyboardInterrupt:  # torch takes a second to import
 
 
 def main(argv: list[str]) -> int:
-    """Exit code 0: done; 2: a mistake in the command; 130: interrupted."""
+    """Exit code 0: done; 1: a warning, in strict mode; 2: a mistake in the command; 130: interrupted."""
     try:
         return train(parse(argv, defaults=_defaults, saved=_saved))
     except UsageError as error:
@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
 
 def train(config: Config) -> int:
     """Run the training that `config` describes."""
-    config = dataclasses.replace(config, env=_canonical(config.env))
+    config = dataclasses.replace(config, env=_robot_name(config.env))
     if config.device == "cuda" and not torch.cuda.is_available():
         raise UsageError("--device cuda: torch finds no CUDA GPU here; use --device cpu, or install torch with CUDA")
     checkpoint = None
@@ -47,9 +47,21 @@ def train(config: Config) -> int:
     make_deterministic(config.threads)
     env = _environment(config, checkpoint)
     folder = _folder(config)
-    config = dataclasses.replace(config, run_dir=folder, resume=None)
-    trainer = Trainer(env, config, folder, checkpoint)
-    if not trainer.run():
+    resumed, config = config.resume, dataclasses.replace(config, run_dir=folder, resume=None)
+    try:
+        trainer = Trainer(env, config, folder, checkpoint)
+    except (KeyError, ValueError, RuntimeError) as error:
+        if checkpoint is None:
+            raise
+        raise UsageError(f"--resume {resumed}: the checkpoint is of another version ({error})") from error
+    from acesim_rl.simulation import StrictError  # Warp takes a second to import
+
+    try:
+        finished = trainer.run()
+    except StrictError as error:
+        print(f"train.py: stopped in update {trainer.updates + 1} (--strict): {error}", file=sys.stderr)
+        return 1
+    if not finished:
         print(
             f"train.py: interrupted at step {trainer.steps:,}; saved, continue with --resume {folder}", file=sys.stderr
         )
@@ -59,16 +71,16 @@ def train(config: Config) -> int:
     return 0
 
 
-def _canonical(env: str) -> str:
+def _robot_name(env: str) -> str:
     try:
-        return envs.canonical(env)
+        return envs.robot_name(env)
     except ValueError as error:
         raise UsageError(f"--env: {error}") from None
 
 
 def _defaults(env: str | None, device: str | None) -> Config:
     device = device if device in ("cpu", "cuda") else "cuda" if torch.cuda.is_available() else "cpu"
-    return default_config(_canonical(env or "ant"), device)
+    return default_config(_robot_name(env or "ant"), device)
 
 
 def _saved(folder: Path) -> Config:
@@ -101,7 +113,13 @@ def _environment(config: Config, checkpoint: dict | None) -> "envs.BatchEnv":
     options = {"xml_file": config.xml_file} if config.xml_file else {}
     try:
         return envs.BatchEnv(
-            config.env, config.num_envs, device=config.device, scheduler=scheduler, seed=config.seed, **options
+            config.env,
+            config.num_envs,
+            device=config.device,
+            scheduler=scheduler,
+            seed=config.seed,
+            strict=config.strict,
+            **options,
         )
     except (ValueError, OSError) as error:
         raise UsageError(error) from None

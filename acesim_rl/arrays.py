@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-__all__ = ["allocate", "shared", "struct_fields", "vec10", "write_worlds"]
+__all__ = ["allocate", "lanes_for", "shared", "struct_fields", "vec10", "write_worlds"]
 
 vec10 = wp.types.vector(length=10, dtype=float)
 """A spatial inertia as MuJoCo keeps it: xx yy zz xy xz yz of the inertia, mass times centre (3), mass."""
@@ -31,6 +31,11 @@ def allocate(
     if padded != items:
         block = block[(slice(None),) * len(items) + (slice(items[-1]),)]
     return block.transpose((*range(1, len(items) + 1), 0))
+
+
+def lanes_for(nv: int) -> int:
+    """GPU threads that share one world's matrices; each looks after a row of a chunk of rows."""
+    return 8 if nv <= 8 else 16 if nv <= 16 else 32
 
 
 def shared(values: np.ndarray, nworld: int, dtype, device: wp.Device) -> wp.array:

@@ -1,217 +1,17 @@
-"""The constants of one robot: read from a compiled MuJoCo model, laid out for the device."""
+"""One robot, from a compiled MuJoCo model: its sizes, and what its step needs."""
 
-import copy
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
 import mujoco
 import numpy as np
-import warp as wp
 
-from acesim_rl.arrays import allocate, shared, struct_fields, vec10, write_worlds
 from acesim_rl.mjcf import check_supported, disabled_actuators, load
+from acesim_rl.model_data import DERIVED, DERIVED_FROM, NUMERIC_FIELDS, ModelData
 from acesim_rl.pairs import PAIR_TYPES, CandidatePairs, candidate_pairs
 
 __all__ = ["Model", "ModelData"]
-
-
-CTRL_LIMITED, FORCE_LIMITED, ACT_LIMITED, ACT_EARLY = (wp.constant(1 << k) for k in range(4))
-"""Bits of `actuator_flags`."""
-
-
-@wp.struct
-class ModelData:
-    """Constants on the device; names and units as in `mjModel`.
-
-    Numbers are indexed [item, world], with stride 0 on the world axis where all worlds share them; structure (integers)
-    is one-dimensional.
-    """
-
-    # sizes and options
-    nq: int
-    nv: int
-    nu: int
-    nbody: int
-    njnt: int
-    nlimit: int
-    nslot: int
-    iterations: int
-    ls_iterations: int
-    tolerance: float
-    use_warmstart: int
-    nequality_row: int  # rows of equality constraints, and of friction loss: the first rows, always there
-    nfriction: int
-    has_cones: int  # whether contacts have elliptic cones
-    equality_id: wp.array[int]  # the equality constraints that are active
-    equality_row: wp.array[int]  # their first rows
-    friction_dofid: wp.array[int]  # dofs with friction loss; then tendons t with it, as -1 - t
-    eq_type: wp.array[int]
-    eq_objtype: wp.array[int]
-    eq_obj1id: wp.array[int]
-    eq_obj2id: wp.array[int]
-    eq_data: wp.array2d[wp.types.vector(length=12, dtype=float)]
-    eq_solref: wp.array2d[wp.vec2]
-    eq_solimp: wp.array2d[wp.types.vector(length=5, dtype=float)]
-    impratio: float
-    refsafe: int
-    hardness: float  # softness below which a contact counts as hard, relative to the bodies' inverse weight
-    gravity: wp.array2d[wp.vec3]
-    timestep: wp.array2d[float]
-    density: wp.array2d[float]
-    viscosity: wp.array2d[float]
-    wind: wp.array2d[wp.vec3]
-    magnetic: wp.array2d[wp.vec3]
-    # bodies
-    body_parentid: wp.array[int]
-    body_rootid: wp.array[int]
-    body_mocapid: wp.array[int]  # -1: not moved by mocap
-    body_jntadr: wp.array[int]
-    body_jntnum: wp.array[int]
-    body_dofadr: wp.array[int]
-    body_dofnum: wp.array[int]
-    body_subtreenum: wp.array[int]  # bodies of the subtree, which are body, body + 1, ...
-    body_lastdof: wp.array[int]  # last dof on the path from the root, -1 if the body cannot move
-    branch_start: wp.array[int]  # paths from a root to each leaf
-    branch_body: wp.array[int]
-    tree_root: wp.array[int]
-    body_pos: wp.array2d[wp.vec3]
-    body_quat: wp.array2d[wp.quat]
-    body_ipos: wp.array2d[wp.vec3]
-    body_iquat: wp.array2d[wp.quat]
-    body_mass: wp.array2d[float]
-    body_gravcomp: wp.array2d[float]
-    body_inertia: wp.array2d[wp.vec3]
-    body_invweight0: wp.array2d[wp.vec2]
-    # joints
-    jnt_type: wp.array[int]
-    jnt_bodyid: wp.array[int]
-    jnt_qposadr: wp.array[int]
-    jnt_dofadr: wp.array[int]
-    limit_jntid: wp.array[int]  # joints with limits; then tendons t with limits, as -1 - t
-    jnt_pos: wp.array2d[wp.vec3]
-    jnt_axis: wp.array2d[wp.vec3]
-    jnt_range: wp.array2d[wp.vec2]
-    jnt_actfrclimited: wp.array[int]
-    jnt_actgravcomp: wp.array[int]
-    jnt_actfrcrange: wp.array2d[wp.vec2]
-    jnt_margin: wp.array2d[float]
-    jnt_stiffness: wp.array2d[float]
-    jnt_stiffnesspoly: wp.array2d[wp.vec2]
-    jnt_solref: wp.array2d[wp.vec2]
-    jnt_solimp: wp.array2d[wp.types.vector(length=5, dtype=float)]
-    qpos0: wp.array2d[float]
-    qpos_spring: wp.array2d[float]
-    # degrees of freedom
-    dof_bodyid: wp.array[int]
-    dof_jntid: wp.array[int]
-    dof_parentid: wp.array[int]
-    dof_coriolis: wp.array[int]  # whether the integrator takes its Coriolis force implicitly
-    dof_damping: wp.array2d[float]
-    dof_dampingpoly: wp.array2d[wp.vec2]
-    dof_armature: wp.array2d[float]
-    dof_frictionloss: wp.array2d[float]
-    dof_solref: wp.array2d[wp.vec2]
-    dof_solimp: wp.array2d[wp.types.vector(length=5, dtype=float)]
-    dof_invweight0: wp.array2d[float]
-    # geoms, and the pairs of them that can touch
-    geom_bodyid: wp.array[int]
-    geom_condim: wp.array[int]
-    geom_priority: wp.array[int]
-    geom_pos: wp.array2d[wp.vec3]
-    geom_quat: wp.array2d[wp.quat]
-    geom_size: wp.array2d[wp.vec3]
-    geom_friction: wp.array2d[wp.vec3]
-    geom_margin: wp.array2d[float]
-    geom_gap: wp.array2d[float]
-    geom_solmix: wp.array2d[float]
-    geom_solref: wp.array2d[wp.vec2]
-    geom_solimp: wp.array2d[wp.types.vector(length=5, dtype=float)]
-    pair_geom1: wp.array[int]
-    pair_geom2: wp.array[int]
-    pair_slot: wp.array[int]  # first contact slot
-    pair_explicit: wp.array[int]  # contact pair of the model, -1: the geoms' parameters count
-    slot_pair: wp.array[int]
-    slot_condim: wp.array[int]
-    slot_rows: wp.array[int]  # rows of its contact
-    # contact pairs of the model
-    pair_margin: wp.array2d[float]
-    pair_gap: wp.array2d[float]
-    pair_friction: wp.array2d[wp.types.vector(length=5, dtype=float)]
-    pair_solref: wp.array2d[wp.vec2]
-    pair_solimp: wp.array2d[wp.types.vector(length=5, dtype=float)]
-    # sites
-    site_bodyid: wp.array[int]
-    site_type: wp.array[int]
-    site_pos: wp.array2d[wp.vec3]
-    site_quat: wp.array2d[wp.quat]
-    site_size: wp.array2d[wp.vec3]
-    # tendons, all fixed: sums of joint positions; and the ones that act on each dof
-    ntendon: int
-    tendon_adr: wp.array[int]
-    tendon_num: wp.array[int]
-    wrap_objid: wp.array[int]  # joints
-    wrap_prm: wp.array2d[float]  # their coefficients
-    tendon_stiffness: wp.array2d[float]
-    tendon_damping: wp.array2d[float]
-    tendon_stiffnesspoly: wp.array2d[wp.vec2]
-    tendon_dampingpoly: wp.array2d[wp.vec2]
-    tendon_lengthspring: wp.array2d[wp.vec2]
-    tendon_length0: wp.array2d[float]
-    tendon_frictionloss: wp.array2d[float]
-    tendon_solref_fri: wp.array2d[wp.vec2]
-    tendon_solimp_fri: wp.array2d[wp.types.vector(length=5, dtype=float)]
-    tendon_range: wp.array2d[wp.vec2]
-    tendon_margin: wp.array2d[float]
-    tendon_invweight0: wp.array2d[float]
-    tendon_solref_lim: wp.array2d[wp.vec2]
-    tendon_solimp_lim: wp.array2d[wp.types.vector(length=5, dtype=float)]
-    dof_tendon_start: wp.array[int]
-    dof_tendon: wp.array[int]
-    dof_tendon_wrap: wp.array[int]
-    # actuators of any kind
-    na: int
-    actuator_trntype: wp.array[int]
-    actuator_trnid: wp.array[int]
-    actuator_refid: wp.array[int]  # reference site, -1: none
-    actuator_disabled: wp.array[int]
-    actuator_dyntype: wp.array[int]
-    actuator_gaintype: wp.array[int]
-    actuator_biastype: wp.array[int]
-    actuator_flags: wp.array[int]  # CTRL_LIMITED, FORCE_LIMITED, ACT_LIMITED, ACT_EARLY
-    actuator_actadr: wp.array[int]  # -1: no activation
-    actuator_actrange: wp.array2d[wp.vec2]
-    actuator_dynprm: wp.array2d[vec10]
-    actuator_gainprm: wp.array2d[vec10]
-    actuator_biasprm: wp.array2d[vec10]
-    # sensors
-    sensor_type: wp.array[int]
-    sensor_datatype: wp.array[int]
-    sensor_objtype: wp.array[int]
-    sensor_objid: wp.array[int]
-    sensor_reftype: wp.array[int]
-    sensor_refid: wp.array[int]  # -1: none
-    sensor_adr: wp.array[int]
-    sensor_dim: wp.array[int]
-    sensor_cutoff: wp.array2d[float]
-    # motors on joints: the ones that act on each dof
-    dof_actuator_start: wp.array[int]
-    dof_actuator: wp.array[int]
-    dof_actuator_gear: wp.array[int]  # which of the six gear numbers
-    actuator_gear: wp.array2d[wp.spatial_vector]
-    actuator_ctrlrange: wp.array2d[wp.vec2]
-    actuator_forcerange: wp.array2d[wp.vec2]
-
-
-def _numeric_fields() -> dict[str, type]:
-    return {n: v.type.dtype for n, v in struct_fields(ModelData).items() if getattr(v.type, "ndim", 0) == 2}
-
-
-NUMERIC_FIELDS = tuple(_numeric_fields())
-"""The fields that may differ between worlds."""
-
-_EQUALITY_ROWS = np.array([3, 6, 1, 1])
-"""Rows of a connect, a weld, a joint or tendon constraint."""
 
 _TURNED_OFF = {
     "GRAVITY": ("gravity",),
@@ -219,13 +19,6 @@ _TURNED_OFF = {
     "DAMPER": ("dof_damping", "dof_dampingpoly", "tendon_damping", "tendon_dampingpoly"),
 }
 """Fields that are zero where a flag of the options disables them."""
-
-_DERIVED = ("body_invweight0", "dof_invweight0", "tendon_invweight0", "tendon_length0")
-_DERIVED_FROM = {
-    "body_mass", "body_inertia", "body_pos", "body_quat", "body_ipos", "body_iquat",
-    "jnt_pos", "jnt_axis", "dof_armature", "qpos0", "wrap_prm",
-}  # fmt: skip
-_QUATERNIONS = ("body_quat", "body_iquat", "geom_quat", "site_quat")
 
 
 class Model:
@@ -243,7 +36,7 @@ class Model:
                     f"{name}: per_world field '{field}' is not a numeric field; there are: {', '.join(NUMERIC_FIELDS)}"
                 )
         self.mj, self.name = mj, name
-        derived = _DERIVED if _DERIVED_FROM & set(per_world) else ()
+        derived = DERIVED if DERIVED_FROM & set(per_world) else ()
         self.per_world = tuple(dict.fromkeys((*per_world, *derived)))
         self.nq, self.nv, self.nu, self.nbody, self.njnt = mj.nq, mj.nv, mj.nu, mj.nbody, mj.njnt
         self.qpos0 = mj.qpos0.astype(np.float32)
@@ -296,14 +89,14 @@ class Model:
         flags = mujoco.mjtDisableBit
         return not self.mj.opt.disableflags & (getattr(flags, f"mjDSBL_{part}") | flags.mjDSBL_CONSTRAINT)
 
-    def _disabled(self, flag: str) -> bool:
+    def disabled(self, flag: str) -> bool:
         """Whether the options disable a part of the physics, by the name of MuJoCo's flag."""
         return bool(self.mj.opt.disableflags & getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}"))
 
     @property
     def has_actuation(self) -> bool:
         """Whether actuators do anything."""
-        return not self._disabled("ACTUATION")
+        return not self.disabled("ACTUATION")
 
     @cached_property
     def equalities(self) -> np.ndarray:
@@ -311,9 +104,14 @@ class Model:
         return np.flatnonzero(self.mj.eq_active0 & self._enabled("EQUALITY"))
 
     @property
+    def equality_rows(self) -> np.ndarray:
+        """Rows of each active equality constraint: a connect has 3, a weld 6, one of joints or tendons 1."""
+        return np.array([3, 6, 1, 1])[self.mj.eq_type[self.equalities]]
+
+    @property
     def nequality_row(self) -> int:
         """Rows of equality constraints."""
-        return int(_EQUALITY_ROWS[self.mj.eq_type[self.equalities]].sum())
+        return int(self.equality_rows.sum())
 
     @cached_property
     def friction_dofs(self) -> np.ndarray:
@@ -343,9 +141,19 @@ class Model:
         return self.solver == "newton" and not self.has_cones and self.nequality_row + self.nfriction == 0
 
     @property
+    def plain_pgs(self) -> bool:
+        """Whether the solver is PGS, and all rows belong to one island and to no elliptic cone."""
+        return self.solver == "pgs" and not self.has_cones and not self.has_islands
+
+    @property
+    def has_bins(self) -> bool:
+        """Whether the solver has variants for few rows (see `stages.solver.bins`)."""
+        return self.plain_newton or self.plain_pgs
+
+    @property
     def has_islands(self) -> bool:
         """Whether the solver takes each island by itself: several trees, which not all constraints may join."""
-        return self.solver == "pgs" and self.mj.ntree > 1 and not self._disabled("ISLAND")
+        return self.solver == "pgs" and self.mj.ntree > 1 and not self.disabled("ISLAND")
 
     @property
     def solver(self) -> str:
@@ -436,8 +244,8 @@ class Model:
         counts = {
             "world": 1,
             "body": self.nbody,
-            "branch": len(self._branches),
-            "tree": len(self._roots),
+            "branch": len(self.branches),
+            "tree": len(self.roots),
             "joint": self.njnt,
             "actuator": self.nu,
             "tendon": self.mj.ntendon,
@@ -456,11 +264,13 @@ class Model:
         return first, counts[over] - first
 
     @cached_property
-    def _roots(self) -> np.ndarray:
+    def roots(self) -> np.ndarray:
+        """The bodies that trees begin with."""
         return np.flatnonzero(self.mj.body_parentid == 0)[1:]
 
     @cached_property
-    def _branches(self) -> list[list[int]]:
+    def branches(self) -> list[list[int]]:
+        """Paths of bodies, from a root to each leaf."""
         parents = set(self.mj.body_parentid[1:].tolist())
         paths = []
         for leaf in (b for b in range(1, self.nbody) if b not in parents):
@@ -480,158 +290,5 @@ class Model:
                 values = np.array([getattr(mj.opt, field)])
             case _:
                 values = getattr(mj, field)
-        off = any(field in fields and self._disabled(flag) for flag, fields in _TURNED_OFF.items())
+        off = any(field in fields and self.disabled(flag) for flag, fields in _TURNED_OFF.items())
         return np.asarray(values, dtype=np.float32) * (0.0 if off else 1.0)
-
-    def on_device(self, nworld: int, device: wp.Device) -> ModelData:
-        """The constants of `nworld` worlds."""
-        mj, data = self.mj, ModelData()
-        structure = self._structure()
-        dtypes = _numeric_fields()
-        for name, var in struct_fields(ModelData).items():
-            if name in dtypes:
-                values = self.numbers(name)
-                if name in self.per_world:
-                    array = allocate(len(values), nworld, dtypes[name], device)
-                    setattr(data, name, array)
-                    self.write(data, name, np.broadcast_to(values, (nworld, *values.shape)))
-                else:
-                    setattr(data, name, shared(_to_device(name, values), nworld, dtypes[name], device))
-            elif name in structure:
-                if hasattr(var.type, "ndim"):
-                    setattr(data, name, wp.array(np.asarray(structure[name], np.int32), dtype=int, device=device))
-                else:
-                    setattr(data, name, structure[name])
-            else:
-                setattr(data, name, wp.array(np.asarray(getattr(mj, name), np.int32), dtype=int, device=device))
-        return data
-
-    def write(self, data: ModelData, name: str, values: np.ndarray) -> None:
-        """Write one per-world field, values [nworld, items, ...] in MuJoCo's layout."""
-        array = getattr(data, name)
-        array.assign(np.ascontiguousarray(np.swapaxes(_to_device(name, values), 0, 1), dtype=np.float32))
-
-    def _structure(self) -> dict:
-        mj, pairs = self.mj, self.pairs
-        last = np.full(mj.nbody, -1)
-        subtree = np.ones(mj.nbody, int)
-        for b in range(1, mj.nbody):
-            last[b] = mj.body_dofadr[b] + mj.body_dofnum[b] - 1 if mj.body_dofnum[b] else last[mj.body_parentid[b]]
-        for b in range(mj.nbody - 1, 0, -1):
-            subtree[mj.body_parentid[b]] += subtree[b]
-        acting: list[list[tuple[int, int]]] = [[] for _ in range(mj.nv)]
-        for u in range(mj.nu):
-            if mj.actuator_trntype[u] != mujoco.mjtTrn.mjTRN_JOINT:
-                continue
-            joint = mj.actuator_trnid[u, 0]
-            width = {0: 6, 1: 3}.get(int(mj.jnt_type[joint]), 1)
-            for k in range(width):
-                acting[mj.jnt_dofadr[joint] + k].append((u, k))
-        flat = [pair for dof in acting for pair in dof]
-        pulling: list[list[tuple[int, int]]] = [[] for _ in range(mj.nv)]
-        for t in range(mj.ntendon):
-            for k in range(mj.tendon_adr[t], mj.tendon_adr[t] + mj.tendon_num[t]):
-                pulling[mj.jnt_dofadr[mj.wrap_objid[k]]].append((t, k))
-        wraps = [pair for dof in pulling for pair in dof]
-        return {
-            "nq": mj.nq,
-            "nv": mj.nv,
-            "nu": mj.nu,
-            "nbody": mj.nbody,
-            "njnt": mj.njnt,
-            "nlimit": self.nlimit,
-            "nslot": self.nslot,
-            "iterations": mj.opt.iterations,
-            "ls_iterations": mj.opt.ls_iterations,
-            "tolerance": float(mj.opt.tolerance),
-            "use_warmstart": int(not mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_WARMSTART),
-            "nequality_row": self.nequality_row,
-            "nfriction": self.nfriction,
-            "has_cones": int(self.has_cones),
-            "equality_id": self.equalities,
-            "equality_row": np.cumsum([0, *_EQUALITY_ROWS[mj.eq_type[self.equalities]]])[:-1],
-            "friction_dofid": self.friction_dofs,
-            "impratio": float(mj.opt.impratio),
-            "hardness": 0.0 if self.solver == "pgs" else 3e-5,  # PGS can do with any
-            "refsafe": int(not mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_REFSAFE),
-            "body_subtreenum": subtree,
-            "body_lastdof": last,
-            "branch_start": np.cumsum([0] + [len(path) for path in self._branches]),
-            "branch_body": [b for path in self._branches for b in path],
-            "tree_root": self._roots,
-            "limit_jntid": self.limited,
-            "pair_geom1": pairs.geom1,
-            "pair_geom2": pairs.geom2,
-            "pair_slot": pairs.slot,
-            "pair_explicit": pairs.explicit,
-            "slot_pair": pairs.slot_pair,
-            "slot_condim": pairs.slot_condim,
-            "slot_rows": self.slot_rows,
-            "actuator_flags": (mj.actuator_ctrllimited & (not self._disabled("CLAMPCTRL"))) * CTRL_LIMITED
-            + mj.actuator_forcelimited * FORCE_LIMITED
-            + mj.actuator_actlimited * ACT_LIMITED
-            + mj.actuator_actearly * ACT_EARLY,
-            "dof_actuator_start": np.cumsum([0] + [len(dof) for dof in acting]),
-            "dof_actuator": [u for u, _ in flat],
-            "dof_actuator_gear": [k for _, k in flat],
-            "ntendon": mj.ntendon,
-            "dof_coriolis": self.dof_coriolis,
-            "jnt_actgravcomp": mj.jnt_actgravcomp & self.has_gravcomp,
-            "dof_tendon_start": np.cumsum([0] + [len(dof) for dof in pulling]),
-            "dof_tendon": [t for t, _ in wraps],
-            "dof_tendon_wrap": [k for _, k in wraps],
-            "na": mj.na,
-            "actuator_trnid": mj.actuator_trnid[:, 0],
-            "actuator_refid": mj.actuator_trnid[:, 1],
-            "actuator_disabled": disabled_actuators(mj),
-        }
-
-
-def _to_device(name: str, values: np.ndarray) -> np.ndarray:
-    """Warp keeps quaternions as x, y, z, w."""
-    return values[..., [1, 2, 3, 0]] if name in _QUATERNIONS else values
-
-
-class Parameters:
-    """The numeric fields of one group that differ between worlds; reading and writing them at any time."""
-
-    def __init__(self, model: Model, data: ModelData, nworld: int):
-        self.model, self.data, self.nworld = model, data, nworld
-        self.values = {
-            name: np.repeat(model.numbers(name)[None], nworld, axis=0) for name in model.per_world
-        }  # host copies, [nworld, items, ...]
-
-    def get(self, name: str) -> np.ndarray:
-        """Values of a field, shape [nworld, items, ...]."""
-        if name in self.values:
-            return self.values[name].copy()
-        return np.repeat(self.model.numbers(name)[None], self.nworld, axis=0)
-
-    def set(self, name: str, values, worlds: Sequence[int] | None = None) -> None:
-        """Give all worlds, or the chosen ones, new values (broadcast to [worlds, items, ...]).
-
-        What MuJoCo derives from them (`mj_setConst`) is derived again, on the host. Nothing is recompiled or recorded
-        anew: the buffers stay.
-        """
-        if name not in self.values:
-            raise ValueError(
-                f"{self.model.name}: '{name}' is shared by all worlds; name it in per_world when the model is made "
-                f"(per world now: {', '.join(self.values) or 'none'})"
-            )
-        chosen = write_worlds(self.values[name], values, worlds, f"{self.model.name}: '{name}'")
-        self.model.write(self.data, name, self.values[name])
-        if name in _DERIVED_FROM:
-            self._derive(chosen)
-
-    def _derive(self, worlds: np.ndarray) -> None:
-        mj = copy.copy(self.model.mj)
-        scratch = mujoco.MjData(mj)
-        varying = [name for name in self.model.per_world if name in _DERIVED_FROM]
-        for w in worlds:
-            for name in varying:
-                getattr(mj, name)[:] = self.values[name][w]
-            mujoco.mj_setConst(mj, scratch)
-            for name in _DERIVED:
-                self.values[name][w] = getattr(mj, name)
-        for name in _DERIVED:
-            self.model.write(self.data, name, self.values[name])

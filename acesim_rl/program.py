@@ -1,6 +1,6 @@
 """The step of one group: its stages in order. Order is data: the scheduler finds out what can run side by side."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import mujoco
 import numpy as np
@@ -15,15 +15,16 @@ Call = tuple[Stage, tuple]
 """A stage and its scalar arguments."""
 
 
-def step(model: Model, with_sensors: bool = False) -> Iterator[Call]:
+def step(model: Model, with_sensors: bool = False, bins: tuple[int, ...] = ()) -> Iterator[Call]:
     """One time step (mj_step): afterwards derived values are those of the last forward pass.
 
-    Sensors are those of the state that the step begins with, as MuJoCo's.
+    Sensors are those of the state that the step begins with, as MuJoCo's. `bins` are those of the worlds' numbers of
+    rows that get a solver variant of their own (see `stages.solver.bins`).
     """
     yield stages.check_state, ()
     if model.is_rk4:
         for phase in range(4):
-            yield from forward(model, again=phase > 0)
+            yield from forward(model, bins, again=phase > 0)
             if phase == 0:
                 yield from sensors(model) if with_sensors else ()
                 yield stages.check_acc, ()
@@ -31,7 +32,7 @@ def step(model: Model, with_sensors: bool = False) -> Iterator[Call]:
             if model.mj.na and model.has_actuation:
                 yield stages.activation, (phase,)
     else:
-        yield from forward(model)
+        yield from forward(model, bins)
         yield from sensors(model) if with_sensors else ()
         if model.euler_damping and model.has_polynomials:
             yield stages.passive_derivative, (0,)
@@ -47,7 +48,7 @@ def step(model: Model, with_sensors: bool = False) -> Iterator[Call]:
             yield stages.activation, (-1,)
 
 
-def forward(model: Model, again: bool = False) -> Iterator[Call]:
+def forward(model: Model, bins: tuple[int, ...] = (), again: bool = False) -> Iterator[Call]:
     """From positions, velocities and controls to accelerations (mj_forward); `again` in a step, a later phase."""
     yield stages.limit_need, ()
     yield stages.kinematics, ()
@@ -86,16 +87,26 @@ def forward(model: Model, again: bool = False) -> Iterator[Call]:
         yield stages.friction_rows, ()
     yield stages.limit_rows, ()
     yield (stages.contact_rows_general if model.general_contacts else stages.contact_rows), ()
-    if model.solver == "pgs":
-        if not again:
-            yield stages.keep_warmstart(model.nv, model.has_cones), ()
+    if model.solver == "pgs" and not again:
+        yield stages.keep_warmstart, ()
+    if model.plain_newton:
+        yield from binned(stages.newton, model.nv, bins)
+    elif model.plain_pgs:
+        yield from binned(stages.pgs, model.nv, bins)
+    elif model.solver == "pgs":
         if model.has_islands:
             yield stages.islands, ()
-        yield stages.pgs(model.nv, model.has_cones), ()
-    elif model.plain_newton:
-        yield stages.newton(model.nv), ()
+        yield stages.pgs_many(model.nv, model.has_cones), ()
     else:
         yield stages.primal(model.nv, model.solver, model.has_cones), ()
+
+
+def binned(solver: Callable[..., Stage], nv: int, bins: tuple[int, ...]) -> Iterator[Call]:
+    """The solver's variants for these bins of worlds, and the one for the rest."""
+    chunk = stages.lanes_for(nv)
+    for k in bins:
+        yield solver(nv, k + 1), (k, chunk)
+    yield solver(nv), (sum(1 << k for k in bins), chunk)
 
 
 def derivatives(model: Model) -> Iterator[Call]:

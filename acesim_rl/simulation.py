@@ -8,13 +8,15 @@ import warp as wp
 
 from acesim_rl import program, stages
 from acesim_rl.mjcf import check_sensors
-from acesim_rl.model import Model, Parameters
+from acesim_rl.model import Model
+from acesim_rl.parameters import Parameters
+from acesim_rl.prediction import Prediction
 from acesim_rl.scene import Scene
 from acesim_rl.scheduler import Operation, Packed, create, launch, pick
 from acesim_rl.stage import BLOCK_DIM, Stage, load
-from acesim_rl.state import State
+from acesim_rl.state import WARNINGS, State
 
-__all__ = ["Group", "Simulation", "interleave"]
+__all__ = ["Group", "Simulation", "StrictError", "interleave"]
 
 CPU_TILES = 8
 """Tiles that a group is cut into on the CPU, at most."""
@@ -22,20 +24,27 @@ CPU_TILE_WORLDS = 64
 """Worlds of a tile, at least: smaller operations do not pay for handing them to another thread."""
 
 
+class StrictError(RuntimeError):
+    """A strict simulation has had a warning."""
+
+
 class Group:
     """Worlds that share a model."""
 
     def __init__(self, name: str, model: Model, nworld: int, device: wp.Device):
         self.name, self.model, self.nworld, self.device = name, model, nworld, device
-        self.m = model.on_device(nworld, device)
+        self.parameters = Parameters(model, nworld, device)
+        self.m = self.parameters.data
         self.state = State(model, self.m, nworld, device)
-        self.parameters = Parameters(model, self.m, nworld)
         self.d = self.state.data
         # A robot's program keeps all cores busy by its tiles; on the GPU one launch fills the machine by itself.
         count = max(1, min(CPU_TILES, nworld // CPU_TILE_WORLDS)) if device.is_cpu else 1
         edges = [nworld * k // count for k in range(count + 1)]
         self.tiles = list(pairwise(edges))
         self.with_sensors = False
+        self.prediction = Prediction(device)
+        self.bins: tuple[int, ...] = ()
+        """Bins of worlds that the program being emitted has solver variants for."""
         self._operations: dict[tuple, list[Operation]] = {}
         self._structs: dict[int, Packed] = {}
 
@@ -63,6 +72,7 @@ class Group:
                 name=f"{self.name}.{stage.name}",
                 lanes=(start, stop),
                 worlds=self.nworld,
+                part=stage.part,
                 block_dim=BLOCK_DIM,
             )
 
@@ -80,12 +90,24 @@ class Group:
 
     def emit_step(self) -> Iterator[Operation]:
         """One physics step."""
-        return self.emit(program.step(self.model, self.with_sensors))
+        return self.emit(program.step(self.model, self.with_sensors, self.bins))
 
     def emit_forward(self) -> Iterator[Operation]:
         """A forward pass, which leaves positions and velocities as they are."""
         sensors = program.sensors(self.model) if self.with_sensors else ()
-        return self.emit(chain(program.forward(self.model), sensors))
+        return self.emit(chain(program.forward(self.model, self.bins), sensors))
+
+    def predict(self) -> tuple[int, ...]:
+        """Decide which bins the next program has solver variants for."""
+        self.bins = self.prediction.bins() if self.model.has_bins else ()
+        return self.bins
+
+    def emit_counts(self) -> Iterator[Operation]:
+        """What the next predictions are made from."""
+        if self.model.has_bins and self.prediction.fixed is None:
+            chunk = stages.lanes_for(self.model.nv)
+            yield from self.operations(stages.count_bins, self.prediction.counts, chunk)
+            yield self.prediction.read_back()
 
     def emit_rne_post_constraint(self) -> Iterator[Operation]:
         """Contact forces on bodies, into `cfrc_ext`."""
@@ -116,25 +138,30 @@ class Simulation:
 
     Args:
         scene: a `Scene`, or one robot (name, MJCF path, XML string or `Model`).
-        nworld: number of worlds, where `scene` is one robot.
+        nworld: number of worlds, where `scene` is one robot; 1 unless given.
         device: Warp device; by default the GPU where there is one, else the CPU.
         scheduler: `ace` (picks by a fixed rule), `ace-sw`, `serial` or `graph`.
         sensors: whether each step and forward pass also computes the sensors, into `sensordata`.
+        strict: raise StrictError at the end of the first run in which a world has a warning (see `warnings`), instead
+            of counting it; waits for the device after each run.
         options: further arguments of the scheduler: window, workers.
     """
 
     def __init__(
         self,
         scene: Scene | str | Path | Model,
-        nworld: int = 1,
+        nworld: int | None = None,
         *,
         device: str | wp.Device | None = None,
         scheduler: str = "ace",
         sensors: bool = False,
+        strict: bool = False,
         **options,
     ):
         if not isinstance(scene, Scene):
-            scene = Scene([(scene, nworld)])
+            scene = Scene([(scene, 1 if nworld is None else nworld)])
+        elif nworld is not None:
+            raise ValueError(f"nworld is {nworld}, but a Scene says itself how many worlds it has; leave nworld out")
         self.device = wp.get_device(device)
         self.groups = [Group(name, model, worlds, self.device) for name, model, worlds in scene.groups]
         for group in self.groups if sensors else ():
@@ -146,10 +173,14 @@ class Simulation:
         if scheduler == "ace":
             scheduler = pick(self.device, sum(group.nworld for group in self.groups))
         self.scheduler = create(scheduler, self.device, **options)
+        self.strict = strict
 
     def _optional(self) -> list[Stage]:
         """The further stages that the groups' programs have, each with those that are compiled together with it."""
-        return with_kin(call[0] for group in self.groups for call in program.step(group.model, group.with_sensors))
+        bins = () if self.device.is_cpu else tuple(range(stages.BINS))
+        calls = (program.step(group.model, group.with_sensors, bins) for group in self.groups)
+        counting = [] if self.device.is_cpu else [stages.count_bins]
+        return with_kin([*counting, *(stage for stage, _ in chain.from_iterable(calls))])
 
     def step(self, n: int = 1) -> None:
         """Advance all worlds by n time steps."""
@@ -161,8 +192,31 @@ class Simulation:
         self.run("forward", lambda: interleave(group.emit_forward() for group in self.groups))
 
     def run(self, key: Hashable, emit: Callable[[], Iterable[Operation]]) -> None:
-        """Run a program; with a key seen before, the recorded schedule is used and nothing is emitted."""
-        self.scheduler.run(key, emit)
+        """Run a program; with key and decisions seen before, the recorded schedule is used and nothing is emitted."""
+        bins = tuple(group.predict() for group in self.groups)
+        counts = (group.emit_counts() for group in self.groups)
+        self.scheduler.run(key, lambda: chain(emit(), interleave(counts)), decisions=bins)
+        if self.strict:
+            self._raise_warnings()
+
+    @property
+    def warnings(self) -> dict[str, int]:
+        """How often worlds had each of `state.WARNINGS` since they were reset; waits for the device.
+
+        `groups[i].state.warnings` has the counts of each world.
+        """
+        counts = [group.state.warnings for group in self.groups]
+        return {name: sum(int(of_group[name].sum()) for of_group in counts) for name in WARNINGS}
+
+    def _raise_warnings(self) -> None:
+        """Raise the first warning there is, and forget all."""
+        for group in self.groups:
+            for name, counts in group.state.warnings.items():
+                if counts.any():
+                    first, *others = counts.nonzero()[0]
+                    group.state.set("warning", 0)
+                    more = f" (and {len(others)} other worlds)" if others else ""
+                    raise StrictError(f"{group.name}, world {first}{more}: {name}: {WARNINGS[name]}")
 
 
 def with_kin(used: Iterable[Stage]) -> list[Stage]:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import warp as wp
-from warp._src.codegen import Struct
 
 __all__ = ["BLOCK_DIM", "Stage", "load", "stage"]
 
@@ -38,6 +37,8 @@ class Stage:
     """The Warp module that the kernels are compiled in; stages of one module are compiled together."""
     lanes: int | None = None
     """Threads that share one world (world stages only); the function gets the lane as its last argument."""
+    part: tuple[str, int] | None = None
+    """Of the worlds only a part, which the data decide; stages of other parts touch other worlds."""
     kernels: dict[bool, wp.Kernel] = field(default_factory=dict)
 
     @property
@@ -65,7 +66,7 @@ class Stage:
     def _make_kernel(self, cpu: bool) -> wp.Kernel:
         # Structs come packed, as arrays of one: see scheduler.Packed.
         arguments = self.arguments()
-        structs = [name for name, kind in arguments.items() if isinstance(kind, Struct)]
+        structs = [name for name, kind in arguments.items() if wp.types.type_is_struct(kind)]
         unpack = "".join(f"    {name}_ = {name}[0]\n" for name in structs)
         passed = ", ".join(f"{name}_" if name in structs else name for name in arguments)
         item = "" if self.over == "world" else "item0 + i, "
@@ -121,13 +122,16 @@ def load(stages: Iterable[Stage], device: wp.Device) -> None:
             print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
 
 
-def stage(over: str, *, module: str | None = None, lanes: int | None = None) -> Callable[[Callable], Stage]:
+def stage(
+    over: str, *, module: str | None = None, lanes: int | None = None, part: tuple[str, int] | None = None
+) -> Callable[[Callable], Stage]:
     """Decorator that makes a stage of a function `(structs..., scalars..., [item,] world[, lane])`.
 
     Args:
         over: the grid's items, see `Stage.over`.
         module: Warp module of the kernels; the physics stages share one, others get their Python module's.
         lanes: threads that share a world on the GPU.
+        part: see `Stage.part`.
     """
 
     def decorate(function: Callable) -> Stage:
@@ -136,6 +140,6 @@ def stage(over: str, *, module: str | None = None, lanes: int | None = None) -> 
             home = "acesim_rl.stages"
         made: Any = function if isinstance(function, wp.Function) else wp.func(function)
         made.__doc__ = inspect.getdoc(function)
-        return Stage(made, over, module or home, lanes)
+        return Stage(made, over, module or home, lanes, part)
 
     return decorate

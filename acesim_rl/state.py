@@ -6,10 +6,22 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from acesim_rl.arrays import allocate, struct_fields, vec10, write_worlds
+from acesim_rl.arrays import allocate, lanes_for, struct_fields, vec10, write_worlds
 from acesim_rl.model import Model, ModelData
 
-__all__ = ["State", "StateData"]
+__all__ = ["FORMED", "WARNINGS", "State", "StateData"]
+
+WARNINGS = {
+    "bad_qpos": "a position was not finite or beyond 1e10; the world was reset",
+    "bad_qvel": "a velocity was not finite or beyond 1e10; the world was reset",
+    "bad_qacc": "an acceleration was not finite or beyond 1e10; the world was reset",
+    "bad_ctrl": "a control was NaN, or beyond 1e10 without a ctrlrange; all controls of the world were set to zero",
+    "contact_full": "two boxes had more contacts than slots; those above were left out",
+}
+"""What is counted for each world, and what it means; in the order of `StateData.warning`."""
+
+FORMED = 4
+"""Chunks of rows (see `lanes_for`) up to which PGS forms the matrix of all pairs of rows."""
 
 
 @wp.struct
@@ -75,7 +87,8 @@ class StateData:
     efc_jv: wp.array2d[float]  # [nrow] J times the search direction
     efc_friction: wp.array2d[float]  # [nrow] bound of friction loss; in cones: mu at the normal, coefficients after it
     efc_cone: wp.array2d[int]  # [nrow] rows of a cone: their number at the first, then -1, -2, ...; 0: not in a cone
-    efc_JM: wp.array3d[float]  # [nrow, nv] J M^-1; this and the next three for PGS only
+    efc_AR: wp.array3d[float]  # [rows, rows] J M^-1 J^T + R of few rows; this and the next four for PGS only
+    efc_JM: wp.array3d[float]  # [nrow, nv] J M^-1
     efc_block: wp.array3d[float]  # [nrow, 6] diagonal blocks of J M^-1 J^T + R, of elliptic cones
     efc_diagonal: wp.array2d[float]  # [nrow] of J M^-1 J^T + R
     efc_order: wp.array2d[int]  # [nrow] in which PGS visits the rows
@@ -104,7 +117,7 @@ class StateData:
     dcvel: wp.array3d[wp.spatial_vector]  # [nbody, nv] derivatives of cvel, cacc_bias and cfrc by velocities
     dcacc: wp.array3d[wp.spatial_vector]  # [nbody, nv]
     dcfrc: wp.array3d[wp.spatial_vector]  # [nbody, nv]
-    warning: wp.array2d[int]  # [4] resets for a bad qpos, qvel, qacc; steps with bad controls
+    warning: wp.array2d[int]  # [5] counts of WARNINGS
 
 
 FIELDS: dict[str, Any] = struct_fields(StateData)
@@ -134,7 +147,8 @@ def optional_sizes(model: Model) -> dict[str, int | tuple[int, ...]]:
     }
     sizes |= dict.fromkeys(("efc_diagonal", "efc_order"), model.nrow if pgs else 0)
     sizes["efc_block"] = (model.nrow, 6) if pgs and model.has_cones else (0, 6)
-    sizes |= {"efc_JM": (model.nrow if pgs else 0, nv), "qacc_warmstart": nv if pgs else 0}
+    few = FORMED * lanes_for(nv) if model.plain_pgs else 0
+    sizes |= {"efc_AR": (few, few), "efc_JM": (model.nrow if pgs else 0, nv), "qacc_warmstart": nv if pgs else 0}
     sizes |= {"efc_island": model.nrow if model.has_islands else 0, "dof_island": nv if model.has_islands else 0}
     sizes |= dict.fromkeys(("mocap_pos", "mocap_quat"), mj.nmocap)
     sizes |= dict.fromkeys(("ten_length", "ten_velocity"), mj.ntendon)
@@ -160,7 +174,7 @@ class State:
             "ncon": 1,
             "nefc": 1,
             "solver_niter": 1,
-            "warning": 4,
+            "warning": len(WARNINGS),
             "ctrl": model.nu,
             "actuator_force": model.nu,
             "M": (model.nv, model.nv),
@@ -218,6 +232,11 @@ class State:
             self.set("mocap_quat", mj.key_mquat[key].reshape(-1, 4), worlds)
         if worlds is None:
             self.set("xquat", (1.0, 0.0, 0.0, 0.0))
+
+    @property
+    def warnings(self) -> dict[str, np.ndarray]:
+        """How often each world had each of WARNINGS since it was reset, [nworld] each; waits for the device."""
+        return dict(zip(WARNINGS, self.get("warning").T, strict=True))
 
     def _keyframe(self, keyframe: str | int) -> int:
         mj = self.model.mj

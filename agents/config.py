@@ -98,11 +98,13 @@ class Config:
     run_dir: Path | None = None
     """Folder for results; by default the next free one of runs/ENV, runs/ENV-2, ..."""
     resume: Path | None = None
-    """Folder of an earlier run to continue, with its options; only total-steps, save-every and run-dir may change."""
+    """Folder of a run to continue with its options; only total-steps, save-every, run-dir and strict may change."""
     save_every: int = 20
     """Updates between two checkpoints."""
     threads: int = 1
     """CPU threads of torch, part of what makes a run repeatable; 2 learn faster, if no one else needs the cores."""
+    strict: bool = False
+    """Stop at the first world whose state or action is not finite or too large; else they are counted."""
     ppo: PPOConfig = field(default_factory=PPOConfig)
 
 
@@ -116,7 +118,7 @@ _POSITIVE = {"num_envs", "total_steps", "save_every", "threads", "horizon", "epo
 }
 _NOT_NEGATIVE = {"seed", "value_clip", "value_coef", "entropy_coef"}
 _FRACTION = {"gamma", "gae_lambda"}
-_FREE_ON_RESUME = {"total_steps", "save_every", "run_dir", "resume", "ppo"}
+_FREE_ON_RESUME = {"total_steps", "save_every", "run_dir", "resume", "strict", "ppo"}
 
 
 def parse(
@@ -181,7 +183,7 @@ def check_resumable(config: Config, saved: Config) -> None:
         if name not in _FREE_ON_RESUME and asked[name] != had[name]:
             raise UsageError(
                 f"--resume {config.resume}: that run has {name} {had[name]}, not {asked[name]}; "
-                "only --total-steps, --save-every and --run-dir can change"
+                "only --total-steps, --save-every, --run-dir and --strict can change"
             )
 
 
@@ -194,6 +196,9 @@ def config_to_dict(config: Config) -> dict:
 
 def config_from_dict(plain: dict) -> Config:
     """The inverse of config_to_dict."""
+    unknown = plain.keys() - Config.__dataclass_fields__ | plain["ppo"].keys() - PPOConfig.__dataclass_fields__
+    if unknown:
+        raise UsageError(f"the run has options that this version does not know: {', '.join(sorted(unknown))}")
     ppo = PPOConfig(**(plain["ppo"] | {"hidden": tuple(plain["ppo"]["hidden"])}))
     paths = {name: Path(plain[name]) if plain[name] else None for name in ("run_dir", "resume")}
     return Config(**(plain | paths | {"ppo": ppo}))

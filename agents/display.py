@@ -39,11 +39,19 @@ class Display:
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._progress.stop()
 
-    def show(self, steps: int, mean_return: float | None, steps_per_second: float) -> None:
-        """Tell where the run stands; `mean_return` is None before the first episode ends."""
+    def show(
+        self, steps: int, mean_return: float | None, steps_per_second: float, warnings: dict[str, int] | None = None
+    ) -> None:
+        """Tell where the run stands; `mean_return` is None before the first episode ends.
+
+        Args:
+            warnings: the engine's counts, by name; those that are not zero are shown.
+        """
         left = max(0, self.total_steps - steps) / steps_per_second
         shown = "  ..." if mean_return is None else f"{mean_return:.1f}"
         text = f"return {shown}  {steps_per_second:,.0f} steps/s  {_clock(left)} left"
+        counted = ", ".join(f"{count:,} {name}" for name, count in (warnings or {}).items() if count)
+        text += f"  warnings: {counted}" if counted else ""
         if self.console.is_terminal:
             self._progress.update(self._task, completed=min(steps, self.total_steps), text=text)
         elif time.monotonic() - self._last >= self.interval or steps >= self.total_steps:

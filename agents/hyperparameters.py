@@ -28,9 +28,15 @@ _ROBOTS: dict[tuple[str, str], dict[str, Any]] = {
     # An ant pays half a point a step for each squared unit of action: loud noise costs more than standing still earns.
     ("ant", "cpu"): {"initial_std": 0.25},
     ("ant", "cuda"): {"initial_std": 0.25},
-    # A swimmer's stroke pays late: its return is the way that it makes in the whole episode.
-    ("swimmer", "cpu"): {"gamma": 0.9999, "gae_lambda": 0.98, "horizon": 128, "total_steps": 1_500_000},
-    ("swimmer", "cuda"): {"gamma": 0.9999, "gae_lambda": 0.98, "horizon": 64},
+    # A swimmer's stroke pays late: what an action is worth shows after hundreds of steps.
+    ("swimmer", "cpu"): {
+        "gamma": 0.999,
+        "gae_lambda": 0.99,
+        "num_envs": 64,
+        "horizon": 256,
+        "total_steps": 3_000_000,
+    },
+    ("swimmer", "cuda"): {"gamma": 0.999, "gae_lambda": 0.99, "num_envs": 1024, "horizon": 256, "minibatches": 16},
     # Arms that are done within a second or two: episodes of 50, 100 and 250 steps.
     ("reacher", "cpu"): {"gamma": 0.95, "horizon": 50, "total_steps": 1_000_000},
     ("reacher", "cuda"): {"gamma": 0.95, "total_steps": 50_000_000},

@@ -55,7 +55,7 @@ def advantages(
         values: V of the state that each step started from.
         final_values: V of the state that each step led to, before any reset.
     """
-    surprise = rewards + gamma * final_values * ~terminated - values
+    surprise = rewards + gamma * final_values.masked_fill(terminated, 0.0) - values  # a terminal state may be NaN
     carry = gamma * gae_lambda * ~done
     result = torch.empty_like(surprise)
     running = torch.zeros_like(surprise[0])

@@ -52,6 +52,7 @@ class Trainer:
         self.updates = 0
         self.seconds = 0.0
         self.history: list[dict[str, float]] = []
+        self.warnings: dict[str, int] = env.warnings
         self.interrupted = False
         if checkpoint is not None:
             self.load_state_dict(checkpoint)
@@ -96,6 +97,7 @@ class Trainer:
         losses = dict(zip((*METRICS, "learning_rate", "action_std"), numbers.tolist(), strict=True))
         self.episodes.read()
         means = self.episodes.means()
+        self.warnings = self.env.warnings
         before, self.seconds = self.seconds, time.perf_counter() - self._start
         speed = self.rollout.rewards.numel() / (self.seconds - before)
         self.history.append({"steps": self.steps, "seconds": self.seconds, **means})
@@ -103,7 +105,9 @@ class Trainer:
             board.add_scalar(f"episode/{name}", value, self.steps)
         for name, value in (losses | {"steps_per_second": speed}).items():
             board.add_scalar(f"train/{name}", value, self.steps)
-        display.show(self.steps, means.get("return"), speed)
+        for name, count in self.warnings.items():
+            board.add_scalar(f"warnings/{name}", count, self.steps)
+        display.show(self.steps, means.get("return"), speed, self.warnings)
 
     def _interrupt(self, signum: int, frame: object) -> None:
         """The first Ctrl-C ends the run after this update, the second at once."""
@@ -128,6 +132,7 @@ class Trainer:
             "mean_return": means.get("return"),
             "mean_length": means.get("length"),
             **{name: value for name, value in means.items() if name.startswith("reward_")},
+            "warnings": self.warnings,
             "scheduler_stats": self.env.scheduler_stats(),
         }
 
@@ -160,3 +165,4 @@ class Trainer:
         self.generator.set_state(state["generator"].cpu())
         self.steps, self.updates, self.seconds = state["steps"], state["updates"], state["seconds"]
         self.history = list(state["history"])
+        self.warnings = self.env.warnings

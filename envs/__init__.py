@@ -2,7 +2,7 @@
 
 import importlib
 
-__all__ = ["BatchEnv", "SingleEnv", "Task", "TaskData", "VectorEnv", "canonical", "gymnasium_id", "tasks"]
+__all__ = ["BatchEnv", "SingleEnv", "Task", "TaskData", "VectorEnv", "gymnasium_id", "robot_name", "tasks"]
 
 _homes = {
     "BatchEnv": "acesim_rl.envs.batch",
@@ -10,7 +10,7 @@ _homes = {
     "Task": "acesim_rl.envs.base",
     "TaskData": "acesim_rl.envs.base",
     "VectorEnv": "acesim_rl.envs.vector",
-    "canonical": "acesim_rl.envs.registration",
+    "robot_name": "acesim_rl.robots",
     "gymnasium_id": "acesim_rl.envs.registration",
     "tasks": "acesim_rl.envs.registration",
 }

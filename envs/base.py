@@ -9,10 +9,12 @@ import warp as wp
 from acesim_rl.envs.draws import standard_normal, uniform
 from acesim_rl.model import Model, ModelData
 from acesim_rl.stages import cdof, cinert, com_vel, kinematics, subtree_com, tendon
-from acesim_rl.state import StateData
+from acesim_rl.state import WARNINGS, StateData
 
 __all__ = ["Task", "TaskData", "body_position", "conclude", "control_cost", "observe_joints", "refresh", "restart"]
 
+RESETS = list(WARNINGS).index("bad_ctrl")
+"""The first so many warnings are resets of the world."""
 _FREE, _BALL, _SLIDE = 0, 1, 2  # mjtJoint
 _kinematics, _subtree_com, _cinert = kinematics.function, subtree_com.function, cinert.function
 _cdof, _com_vel, _tendon = cdof.function, com_vel.function, tendon.function
@@ -40,6 +42,12 @@ class TaskData:
     """The step reached the time limit, shape [nworld]."""
     done: wp.array[wp.bool]
     """Worlds that the reset stage resets, shape [nworld]."""
+    bad_state: wp.array[wp.bool]
+    """The engine reset the world during the step, shape [nworld]; see ``conclude``."""
+    warning: wp.array2d[int]
+    """The state's own ``warning``, counts since the start, shape [len(WARNINGS), nworld]."""
+    resets: wp.array[int]
+    """Resets by the engine up to the last step, shape [nworld]."""
     before: wp.array2d[float]
     """What the task keeps from before the step, shape [task.num_before, nworld]."""
     elapsed: wp.array[int]
@@ -75,14 +83,24 @@ def control_cost(m: ModelData, d: StateData, weight: float, w: int) -> float:
 
 @wp.func
 def conclude(t: TaskData, reward: float, terminated: bool, w: int):
-    """Store how a step ended, and whether the episode did: the last line of a task's ``evaluate``."""
+    """Store how a step ended, and whether the episode did: the last line of a task's ``evaluate``.
+
+    Where the engine has reset the world, because its state was not finite or too large, the episode ends: terminated,
+    and with reward 0, as what the task makes of the jump means nothing.
+    """
     elapsed = t.elapsed[w] + 1
     truncated = elapsed >= t.max_episode_steps
+    resets = int(0)
+    for k in range(wp.static(RESETS)):
+        resets += t.warning[k, w]
+    bad_state = resets > t.resets[w]
+    t.resets[w] = resets
+    t.bad_state[w] = bad_state
     t.elapsed[w] = elapsed
-    t.reward[w] = reward
-    t.terminated[w] = terminated
+    t.reward[w] = wp.where(bad_state, 0.0, reward)
+    t.terminated[w] = terminated or bad_state
     t.truncated[w] = truncated
-    t.done[w] = terminated or truncated
+    t.done[w] = terminated or bad_state or truncated
 
 
 @wp.func
@@ -109,7 +127,10 @@ def restart(m: ModelData, d: StateData, t: TaskData, noise: float, normal: bool,
 
 @wp.func
 def body_position(m: ModelData, d: StateData, body: int, w: int) -> wp.vec3:
-    """Position of a body's frame from ``qpos`` alone, walking up the tree: mj_kinematics for one body of one world."""
+    """Position of a body's frame from ``qpos`` (and mocap) alone: mj_kinematics for one body of one world.
+
+    It walks up the tree and writes nothing: for values that are to be newer than ``xpos`` is after a step.
+    """
     p = wp.vec3(0.0, 0.0, 0.0)
     b = body
     while b > 0:
@@ -132,7 +153,10 @@ def body_position(m: ModelData, d: StateData, body: int, w: int) -> wp.vec3:
                 p += axis * (d.qpos[a, w] - m.qpos0[a, w])
             else:
                 p = anchor + wp.quat_rotate(wp.quat_from_axis_angle(axis, d.qpos[a, w] - m.qpos0[a, w]), p - anchor)
-        if not floating:
+        mocap = m.body_mocapid[b]
+        if mocap >= 0:
+            p = d.mocap_pos[mocap, w] + wp.quat_rotate(wp.normalize(d.mocap_quat[mocap, w]), p)
+        elif not floating:
             p = m.body_pos[b, w] + wp.quat_rotate(m.body_quat[b, w], p)
         b = m.body_parentid[b]
     return p

@@ -1,5 +1,6 @@
 """Many worlds of one task, as torch tensors that are the simulation's own memory."""
 
+import operator
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 
@@ -9,10 +10,10 @@ import warp as wp
 
 from acesim_rl.envs.base import Task, TaskData
 from acesim_rl.envs.registration import task_class
-from acesim_rl.scene import Scene
 from acesim_rl.scheduler import Operation
 from acesim_rl.simulation import Simulation
 from acesim_rl.stage import load
+from acesim_rl.stages import check_state
 
 __all__ = ["BatchEnv"]
 
@@ -33,6 +34,7 @@ class BatchEnv:
         seed: Seed of the episodes' first states; with the world's number and the episode's it fixes their noise.
         max_episode_steps: Time limit [steps]; the task's own by default, 0 for none.
         autoreset: Begin a new episode where one ended.
+        strict: As for ``Simulation``: raise where a world has a warning.
         task_kwargs: Arguments of the task's constructor.
     """
 
@@ -46,10 +48,17 @@ class BatchEnv:
         *,
         max_episode_steps: int | None = None,
         autoreset: bool = True,
+        strict: bool = False,
         **task_kwargs,
     ):
-        if num_envs < 1:
-            raise ValueError(f"num_envs is {num_envs}; expected at least 1 world")
+        if num_envs != int(num_envs) or num_envs < 1:
+            raise ValueError(f"num_envs is {num_envs}; expected a whole number of worlds, at least 1")
+        if max_episode_steps is not None and max_episode_steps < 0:
+            raise ValueError(f"max_episode_steps is {max_episode_steps}; expected a number of steps, or 0 for no limit")
+        if task_kwargs and not isinstance(task, str):
+            raise TypeError(
+                f"{', '.join(task_kwargs)}: arguments of a task's constructor, but the task is made already"
+            )
         self.task = task_class(task)(**task_kwargs) if isinstance(task, str) else task
         self.num_envs = num_envs
         self.num_obs = self.task.num_obs
@@ -60,7 +69,7 @@ class BatchEnv:
 
         if device is None:
             device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.sim = Simulation(Scene([(self.task.model, num_envs)]), device=str(device), scheduler=scheduler)
+        self.sim = Simulation(self.task.model, num_envs, device=str(device), scheduler=scheduler, strict=strict)
         self.group = self.sim.groups[0]
         self.device = torch.device(wp.device_to_torch(self.sim.device))
         low, high = self.task.action_bounds
@@ -71,7 +80,7 @@ class BatchEnv:
         load((stage for stage in stages if stage is not None), self.sim.device)
         self._allocate()
         self._streams: dict[int, wp.Stream] = {}
-        self._seed(seed)
+        self._seed(seed, torch.ones_like(self._done))
         wp.synchronize_device(self.sim.device)  # what was allocated on other streams is there
 
     def _allocate(self) -> None:
@@ -93,6 +102,7 @@ class BatchEnv:
         rows = [sum(task.vectors.get(name, 1) for name in names) + 1 for names in (task.place, task.terms)]
         self._place, self._final_place, self._terms = zeros(rows[0], n), zeros(rows[0], n), zeros(rows[1], n)
         self._done = zeros(n, dtype=torch.bool)
+        self._bad_state, self._resets = zeros(n, dtype=torch.bool), zeros(n, dtype=torch.int32)
         self._before = zeros(max(task.num_before, 1), n)
         self._elapsed, self._episode = zeros(n, dtype=torch.int32), zeros(n, dtype=torch.int32)
         self._seeds = zeros(n, dtype=torch.int64)
@@ -103,7 +113,7 @@ class BatchEnv:
         """Info values of the worlds' states now, after a reset where there was one; shape [num_envs] each, or
         [num_envs, numbers] where ``task.vectors`` says so."""
         self.info = self._named(task.place, self._final_place) | self._named(task.terms, self._terms)
-        self.info["final_obs"] = self.final_obs
+        self.info |= {"final_obs": self.final_obs, "bad_state": self._bad_state}
 
     def _named(self, names: tuple[str, ...], rows: torch.Tensor) -> dict[str, torch.Tensor]:
         """The rows of values by their names."""
@@ -123,6 +133,9 @@ class BatchEnv:
         t.terminated = wp.from_torch(self.terminated)
         t.truncated = wp.from_torch(self.truncated)
         t.done = wp.from_torch(self._done)
+        t.bad_state = wp.from_torch(self._bad_state)
+        t.warning = self.group.d.warning
+        t.resets = wp.from_torch(self._resets)
         t.before = wp.from_torch(self._before)
         t.elapsed = wp.from_torch(self._elapsed)
         t.episode = wp.from_torch(self._episode)
@@ -139,6 +152,7 @@ class BatchEnv:
             yield from self._operations(self.task.before, self._last)
         for _ in range(self.task.frame_skip):
             yield from self.group.emit_step()
+        yield from self.group.operations(check_state)  # before somebody sees it
         if self.task.contact_forces:
             yield from self.group.emit_rne_post_constraint()
         yield from self._operations(self.task.observe, self._last)
@@ -176,12 +190,12 @@ class BatchEnv:
 
     def reset(
         self,
-        seed: int | Sequence[int] | None = None,
+        seed: int | Sequence[int | None] | None = None,
         mask: torch.Tensor | np.ndarray | None = None,
     ) -> torch.Tensor:
         """Begin new episodes, in all worlds or where ``mask`` [num_envs] is true; returns the observations.
 
-        A seed (or one for each world) begins the sequence of episodes anew.
+        A seed (or one for each world, None: none) begins the sequence of episodes anew.
         """
         if mask is None:
             mask = torch.ones(self.num_envs, dtype=torch.bool)
@@ -193,17 +207,22 @@ class BatchEnv:
         if seed is not None:
             self._seed(seed, mask)
         self._done.copy_(mask)
-        self._run("reset", self.emit_reset)
+        self._run("env reset", self.emit_reset)
         return self.obs
 
-    def _seed(self, seed: int | Sequence[int], mask: torch.Tensor | None = None) -> None:
-        seeds = np.asarray(seed)
-        if seeds.shape not in ((), (self.num_envs,)) or seeds.dtype.kind not in "iu":
-            raise ValueError(f"seed is {seed!r}; expected an integer, or one for each of the {self.num_envs} worlds")
-        where = slice(None) if mask is None else mask
-        values = torch.from_numpy(np.broadcast_to(seeds.astype(np.int64), self.num_envs).copy()).to(self.device)
-        self._seeds[where] = values[where]
-        self._episode[where] = 0
+    def _seed(self, seed: int | Sequence[int | None], mask: torch.Tensor) -> None:
+        given = list(seed) if isinstance(seed, Sequence | np.ndarray) else [seed] * self.num_envs
+        try:
+            seeds = [None if value is None else operator.index(value) for value in given]
+        except TypeError:
+            seeds = []
+        if len(seeds) != self.num_envs:
+            raise ValueError(
+                f"seed is {seed!r}; expected an integer, or one or None for each of {self.num_envs} worlds"
+            )
+        chosen = mask & torch.tensor([value is not None for value in seeds], device=self.device)
+        self._seeds[chosen] = torch.tensor([value or 0 for value in seeds], device=self.device)[chosen]
+        self._episode[chosen] = 0
 
     def step(
         self, action: torch.Tensor
@@ -211,14 +230,16 @@ class BatchEnv:
         """Step all worlds with actions [num_envs, num_actions].
 
         Returns observation [num_envs, num_obs] (the first of the new episode where one ended), reward, terminated,
-        truncated [num_envs], and info: the task's reward terms and positions at the end of the step [num_envs], and
-        ``final_obs`` [num_envs, num_obs], the observation at the end of the step in every world.
+        truncated [num_envs], and info: the task's reward terms and positions at the end of the step [num_envs],
+        ``final_obs`` [num_envs, num_obs], the observation at the end of the step in every world, and ``bad_state``
+        [num_envs]: the engine reset the world, as its state was not finite or too large. That ends the episode,
+        terminated and with reward 0.
         """
         if action.shape != self.action.shape:
             raise ValueError(f"action has shape {tuple(action.shape)}; expected {tuple(self.action.shape)}")
         if action is not self.action:
             self.action.copy_(action)
-        self._run("step", self.emit_step)
+        self._run("env step", self.emit_step)
         return self.obs, self.reward, self.terminated, self.truncated, dict(self.info)
 
     def set_state(self, qpos, qvel) -> torch.Tensor:
@@ -229,7 +250,7 @@ class BatchEnv:
             warm = self._qacc.clone()
             self.sim.forward()
             self._qacc.copy_(warm)  # as in MuJoCo a forward pass is not where the next step's solver begins
-        self._run("observe", self.emit_observe)
+        self._run("env observe", self.emit_observe)
         return self.obs
 
     # Bookkeeping -------------------------------------------------------------------------------------------------
@@ -241,8 +262,8 @@ class BatchEnv:
     def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
         """Continue from a ``state_dict``: the same actions then give the same bits."""
         carried = self._carried()
-        for name in carried.keys() - state.keys():
-            raise KeyError(f"the state has no {name!r}; expected {', '.join(carried)}")
+        if state.keys() != carried.keys():
+            raise KeyError(f"the state has {', '.join(state)}; expected {', '.join(carried)}")
         for name, tensor in carried.items():
             if state[name].shape != tensor.shape:
                 raise ValueError(
@@ -252,15 +273,22 @@ class BatchEnv:
             tensor.copy_(state[name])
 
     def _carried(self) -> dict[str, torch.Tensor]:
-        names = (*self.task.carried, *(["act"] if self.task.mj.na else []))
+        names = (*self.task.carried, "warning", *(["act"] if self.task.mj.na else []))
         carried = {name: wp.to_torch(getattr(self.group.d, name)) for name in names}
         return carried | {
             "obs": self.obs,
             "place": self._place,
             "elapsed": self._elapsed,
             "episode": self._episode,
+            "resets": self._resets,
             "seed": self._seeds,
         }
+
+    @property
+    def warnings(self) -> dict[str, int]:
+        """How often worlds had each of the engine's warnings since the environment was made; waits for the device."""
+        with self._torch_stream():
+            return self.sim.warnings
 
     @property
     def scheduler_name(self) -> str:

@@ -27,6 +27,7 @@ class SingleEnv(gymnasium.Env):
         visual_options: Values of MuJoCo's visual flags.
         device: Where the simulation runs; the CPU by default, which is the faster one for a single world.
         scheduler: As for ``BatchEnv``.
+        strict: As for ``BatchEnv``.
         task_kwargs: Arguments of the task's constructor.
     """
 
@@ -45,9 +46,12 @@ class SingleEnv(gymnasium.Env):
         *,
         device: str = "cpu",
         scheduler: str = "ace",
+        strict: bool = False,
         **task_kwargs,
     ):
-        self.batch = BatchEnv(task, 1, device, scheduler, max_episode_steps=0, autoreset=False, **task_kwargs)
+        self.batch = BatchEnv(
+            task, 1, device, scheduler, max_episode_steps=0, autoreset=False, strict=strict, **task_kwargs
+        )
         self.task = self.batch.task
         self.metadata = {**self.metadata, "render_fps": round(1.0 / self.dt)}
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
@@ -87,7 +91,11 @@ class SingleEnv(gymnasium.Env):
         return self.task.dt
 
     def reset(self, *, seed: int | None = None, options: dict | None = None) -> tuple[np.ndarray, dict]:
-        """Begin an episode; a seed draws the same first state as Gymnasium's own environment does."""
+        """Begin an episode; a seed draws the same first state as Gymnasium's own environment does. No options."""
+        if options:
+            raise ValueError(
+                f"options are {', '.join(options)}; there are none: a task's arguments go to the constructor"
+            )
         super().reset(seed=seed)
         self.batch.reset()  # for all that a reset clears; its noise gives way to Gymnasium's
         obs = self.set_state(*self.task.initial_state(self.np_random))
@@ -96,15 +104,20 @@ class SingleEnv(gymnasium.Env):
         return obs, self._info(self.batch.reset_info)
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict]:
-        """One step of the environment: ``frame_skip`` steps of the physics."""
+        """One step of the environment: ``frame_skip`` steps of the physics.
+
+        Where the engine had to reset the world, as its state was not finite or too large, the episode is terminated,
+        the reward 0, and ``info["bad_state"]`` true; else it is not there.
+        """
         action = np.asarray(action, dtype=np.float32)
         if action.shape != self.action_space.shape:
             raise ValueError(f"action has shape {action.shape}; expected {self.action_space.shape}")
         obs, reward, terminated, _, info = self.batch.step(torch.from_numpy(action[None]))
         del info["final_obs"]
+        bad = {"bad_state": True} if info.pop("bad_state").any() else {}
         if self.render_mode == "human":
             self.render()
-        return self._observation(obs), float(reward), bool(terminated), False, self._info(info)
+        return self._observation(obs), float(reward), bool(terminated), False, self._info(info) | bad
 
     def set_state(self, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
         """Put the robot into a state, qpos [nq] and qvel [nv]; returns the observation."""

@@ -18,7 +18,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     """Worlds of one task with autoreset in the same step. ``gymnasium.make_vec("acesim_rl/Ant-v5", 8)`` makes one.
 
     Observations are float32. In ``info`` every value has its mask under the name with an underscore before it;
-    ``final_obs`` and ``final_info`` say how an episode ended that ended in this step.
+    ``final_obs`` and ``final_info`` say how an episode ended that ended in this step; ``final_info`` has ``bad_state``
+    where the engine had to reset a world, as its state was not finite or too large: terminated, with reward 0.
 
     Args:
         task: Name of a task (see ``tasks()``), or a ``Task``.
@@ -26,6 +27,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         max_episode_steps: Time limit [steps]; the task's own by default.
         device: Where the simulation runs; the GPU if there is one by default.
         scheduler: As for ``BatchEnv``.
+        strict: As for ``BatchEnv``.
         render_mode: None; only single environments render.
         task_kwargs: Arguments of the task's constructor.
     """
@@ -38,6 +40,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         max_episode_steps: int | None = None,
         device: str | None = None,
         scheduler: str = "ace",
+        strict: bool = False,
         render_mode: str | None = None,
         **task_kwargs,
     ):
@@ -47,7 +50,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             )
         seed = int.from_bytes(os.urandom(7), "little")  # until reset is given one
         self.batch = BatchEnv(
-            task, num_envs, device, scheduler, seed, max_episode_steps=max_episode_steps, **task_kwargs
+            task, num_envs, device, scheduler, seed, max_episode_steps=max_episode_steps, strict=strict, **task_kwargs
         )
         self.num_envs = num_envs
         self.metadata = {
@@ -61,10 +64,18 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-    def reset(self, *, seed: int | list[int] | None = None, options: dict | None = None) -> tuple[np.ndarray, dict]:
-        """Begin new episodes, in all worlds or where ``options["reset_mask"]`` [num_envs] is true."""
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict | None = None
+    ) -> tuple[np.ndarray, dict]:
+        """Begin new episodes, in all worlds or where ``options["reset_mask"]`` [num_envs] is true.
+
+        Seeds are as for ``BatchEnv``: one for all worlds, or one for each; a world with None goes on with its own.
+        """
         super().reset(seed=seed if isinstance(seed, int) else None)
-        mask = (options or {}).get("reset_mask")
+        options = dict(options or {})
+        mask = options.pop("reset_mask", None)
+        if options:
+            raise ValueError(f"options are {', '.join(options)}; the only one is 'reset_mask'")
         if mask is None:
             mask = np.ones(self.num_envs, dtype=np.bool_)
         elif not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,):
@@ -79,7 +90,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         obs, reward, terminated, truncated, ended = self.batch.step(torch.as_tensor(np.asarray(actions, np.float32)))
         obs, reward, terminated, truncated = _numpy(obs), _numpy(reward), _numpy(terminated), _numpy(truncated)
         done = terminated | truncated
-        final_obs = ended.pop("final_obs")
+        final_obs, bad_state = ended.pop("final_obs"), _numpy(ended.pop("bad_state"))
         info = self._masked(self.batch.reset_info, np.ones_like(done))
         info |= self._masked({name: ended[name] for name in self.batch.task.terms}, ~done)
         if done.any():
@@ -89,6 +100,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
                 info["final_obs"][w] = rows[w].copy()
             info["_final_obs"] = done
             info["final_info"] = self._masked(ended, done)
+            if bad_state.any():
+                info["final_info"] |= {"bad_state": bad_state, "_bad_state": bad_state.copy()}
             info["_final_info"] = done.copy()
         return obs, reward.astype(np.float64), terminated, truncated, info
 

@@ -18,9 +18,10 @@ Emit = Callable[[], Iterable[Operation]]
 class Scheduler:
     """Runs operations, in program order or in any order that gives the same bits. For use from one thread.
 
-    `run(key, emit)` runs a whole program; the first time a key is seen `emit()` is asked for the operations, after
-    that the recorded trace is replayed. The key must name all that the operations depend on: the program, the
-    decisions in it, the buffers. `submit` and `flush` schedule operations without a key.
+    `run(key, emit, decisions)` runs a whole program; the first time that a key comes with these decisions `emit()` is
+    asked for the operations, after that the recorded trace is replayed. Together they must name all that the
+    operations depend on: the program and its buffers, and what was decided in it from the data. `submit` and `flush`
+    schedule operations without a key.
     """
 
     name: str
@@ -40,20 +41,23 @@ class Scheduler:
         stream (CUDA)."""
         raise NotImplementedError
 
-    def run(self, key: Hashable | None, emit: Emit) -> None:
+    def run(self, key: Hashable | None, emit: Emit, decisions: Hashable = ()) -> None:
         """Run a program, ended as by `flush`. With key None nothing is recorded."""
         self.flush()
         self.counts.runs += 1
+        before = self.counts.operations
         if key is None:
             try:
                 for operation in emit():
                     self.submit(operation)
             finally:
                 self.flush()
-        elif (trace := self.traces.get(key)) is not None:
+        elif (trace := self.traces.get((key, decisions))) is not None:
             self._replay(trace)
         else:
-            self.traces.put(key, self._record(emit))
+            self.traces.put((key, decisions), self._record(emit))
+        if key is not None:
+            self.counts.note(key, decisions, self.counts.operations - before)
 
     def _record(self, emit: Emit) -> Any:
         """Run a program seen for the first time and return its trace."""
@@ -79,6 +83,11 @@ class Scheduler:
             ("operations", f"{s['operations']:,} in {s['runs']:,} runs, {s['launches']:,} launches"),
             ("trace cache", f"{s['trace_hits']:,} hits, {s['trace_misses']:,} misses"),
         ]
+        for name, p in s["programs"].items():
+            one = p["fewest"] == p["most"]
+            each = f"{p['most']:,}" if one else f"{p['fewest']:,} to {p['most']:,} ({p['mean']:,.1f} on average)"
+            variants = f", {p['variants']} variants" if p["variants"] > 1 else ""
+            rows.append((name, f"{p['runs']:,} runs of {each} operations{variants}"))
         if s["graphs"]:
             rows.append(("graphs", f"{s['graphs']:,} built"))
         if self.counts.chain:

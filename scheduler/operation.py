@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import warp as wp
-from warp._src.codegen import StructInstance
-from warp._src.context import _build_cpu_args_structs
 
 from acesim_rl.scheduler.access import access_of
 from acesim_rl.scheduler.walk import place_of
+from acesim_rl.scheduler.warp_private import pack_cpu_arguments
 
 __all__ = ["Operation", "Packed", "Segment", "call", "conflict", "launch", "segments_of"]
 
@@ -31,22 +30,33 @@ class Segment(NamedTuple):
     device: str = "cpu"
     stride: int = 0
     """Bytes between neighbours of the last axis; lanes are only compared between equal strides."""
+    part: tuple[str, int] | None = None
+    """Of those lanes only a part, which the data decide: a partition's name, and the part's number. Operations on
+    different parts of one partition promise to touch different lanes."""
 
 
 def conflict(a: Segment, b: Segment) -> bool:
     """Whether two segments share memory, as far as their description tells."""
     if a.start >= b.stop or b.start >= a.stop or a.device != b.device:
         return False
+    if a.part and b.part and a.part[0] == b.part[0] and a.part[1] != b.part[1]:
+        return False
     if a.lanes is None or b.lanes is None or a.start != b.start or a.stop != b.stop or a.stride != b.stride:
         return True
     return a.lanes[0] < b.lanes[1] and b.lanes[0] < a.lanes[1]
 
 
-def segments_of(array: Any, lanes: tuple[int, int] | None = None, worlds: int | None = None) -> Segment:
+def segments_of(
+    array: Any,
+    lanes: tuple[int, int] | None = None,
+    worlds: int | None = None,
+    part: tuple[str, int] | None = None,
+) -> Segment:
     """The segment of a `wp.array` or `torch.Tensor`: its byte extent, or of it the entries `lanes` of its last axis.
 
-    Lanes are dropped, and the array taken whole, where the last axis is no world axis: it is missing, of length 1,
-    shorter than the lanes, of stride 0 (shared by all worlds), or, if `worlds` is given, not that long.
+    Lanes, and which `part` of them, are dropped, and the array taken whole, where the last axis is no world axis: it
+    is missing, of length 1, shorter than the lanes, of stride 0 (shared by all worlds), or, if `worlds` is given, not
+    that long.
     An empty array gives an empty segment, which conflicts with nothing.
     """
     if isinstance(array, wp.array):
@@ -64,7 +74,7 @@ def segments_of(array: Any, lanes: tuple[int, int] | None = None, worlds: int | 
         return Segment(start, stop, None, device)
     if worlds is not None and shape[-1] != worlds:
         return Segment(start, stop, None, device)
-    return Segment(start, stop, (lanes[0], lanes[1]), device, strides[-1])
+    return Segment(start, stop, (lanes[0], lanes[1]), device, strides[-1], part)
 
 
 class Packed:
@@ -74,9 +84,9 @@ class Packed:
     microseconds each. Give it to `launch` like any argument. The struct's arrays are taken as they are now.
     """
 
-    def __init__(self, struct: StructInstance, device: Any):
+    def __init__(self, struct: Any, device: Any):
         self.struct = struct
-        self.array: wp.array = wp.array([struct], dtype=struct._cls, device=device)  # type: ignore[attr-defined]
+        self.array: wp.array = wp.array([struct], dtype=struct._cls, device=device)
 
 
 class Operation:
@@ -136,13 +146,15 @@ def launch(
     name: str | None = None,
     lanes: tuple[int, int] | None = None,
     worlds: int | None = None,
+    part: tuple[str, int] | None = None,
     block_dim: int = 64,
 ) -> Operation:
     """A recorded `wp.launch` as an operation; what it reads and writes is derived from the kernel's syntax tree.
 
     Arguments are those of `wp.launch`. They are packed once, here: structs are taken as they are now.
     `lanes=(first, last)` promises that the launch touches only these worlds of every array whose last axis is the
-    world axis (see `segments_of`, which also explains `worlds`).
+    world axis (see `segments_of`, which also explains `worlds`), and `part` that of these it touches only a part (see
+    `Segment.part`).
     """
     device = wp.get_device(device)
     arguments = [*inputs, *outputs]
@@ -162,7 +174,7 @@ def launch(
         found = []
         for path, value in chain.from_iterable(_leaves(p, _resolve(values, p)) for p in sorted(paths)):
             if _is_array(value):
-                found.append(segments_of(value, lanes, worlds))
+                found.append(segments_of(value, lanes, worlds, part))
             elif isinstance(value, np.ndarray | wp.indexedarray):  # else None, or a plain value of a generic parameter
                 kind = type(value).__name__
                 raise TypeError(f"{kernel.key}: '{path}' is a {kind}; expected a wp.array or torch.Tensor (wrap it)")
@@ -222,7 +234,7 @@ def _nothing(stream=None):
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     """A value, or where it is a struct all values in it, with their paths."""
-    if isinstance(value, StructInstance):
+    if wp.types.is_struct(value):
         for name, field in vars(value).items():
             if name != "_ctype":
                 yield from _leaves(f"{path}.{name}", field)
@@ -246,5 +258,5 @@ def _direct(command: wp.Launch) -> Callable[[], Any]:
     """
     if command.block_dim != 1:
         return command.launch
-    packed, _ = _build_cpu_args_structs(command.kernel, command.hooks, command.params, False)
+    packed, _ = pack_cpu_arguments(command.kernel, command.hooks, command.params, False)
     return functools.partial(command.hooks.forward, ctypes.byref(command.bounds), ctypes.byref(packed))

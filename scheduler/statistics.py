@@ -1,8 +1,30 @@
 """What a scheduler counts."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-__all__ = ["Statistics"]
+__all__ = ["Program", "Statistics"]
+
+
+@dataclass
+class Program:
+    """How many operations the runs of one program had."""
+
+    runs: int = 0
+    total: int = 0
+    fewest: int = 0
+    most: int = 0
+    decisions: set = field(default_factory=set)
+    """Those that it was run with."""
+
+    def as_dict(self) -> dict:
+        return {
+            "runs": self.runs,
+            "fewest": self.fewest,
+            "most": self.most,
+            "mean": self.total / max(1, self.runs),
+            "variants": len(self.decisions),
+        }
 
 
 @dataclass
@@ -30,6 +52,17 @@ class Statistics:
         default_factory=lambda: {"read_after_write": 0, "write_after_read": 0, "write_after_write": 0}
     )
     """Dependencies found at entry, by kind."""
+    programs: dict[Hashable, Program] = field(default_factory=dict)
+    """By key."""
+
+    def note(self, key: Hashable, decisions: Hashable, operations: int) -> None:
+        """Count a run of a program."""
+        program = self.programs.setdefault(key, Program(fewest=operations))
+        program.runs += 1
+        program.total += operations
+        program.fewest = min(program.fewest, operations)
+        program.most = max(program.most, operations)
+        program.decisions.add(decisions)
 
     def as_dict(self, hits: int, misses: int) -> dict:
         return {
@@ -43,4 +76,5 @@ class Statistics:
             "average_parallelism": self.operations / max(1, self.chain),
             "measured_parallelism": self.busy / self.wall if self.wall else None,
             "dependencies": dict(self.dependencies),
+            "programs": {str(key): program.as_dict() for key, program in self.programs.items()},
         }

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import warp as wp
-from warp._src.codegen import Struct
-from warp._src.context import builtin_functions
-from warp._src.types import is_array, is_reference
+
+from acesim_rl.scheduler.warp_private import BUILTINS_MODULE, builtin_functions, is_reference
 
 __all__ = ["Access", "AccessError", "Place", "Summary", "Walk", "arrays_in", "overloads", "place_of"]
 
@@ -52,11 +51,11 @@ ALIASES = {"where", "select", "view"}
 
 def place_of(path: str, kind: Any) -> Place | None:
     """The place that a parameter or field of type `kind` is, None for plain values."""
-    if is_array(kind):
-        if isinstance(kind.dtype, Struct) and any(place_of("", field.type) for field in kind.dtype.vars.values()):
+    if wp.types.is_array(kind):
+        if wp.types.type_is_struct(kind.dtype) and any(place_of("", field.type) for field in kind.dtype.vars.values()):
             return Place(path, kind.dtype, 0, packed=True)
         return Place(path, None, kind.ndim)
-    if isinstance(kind, Struct):
+    if wp.types.type_is_struct(kind):
         return Place(path, kind, 0)
     if kind is Any or isinstance(kind, TypeVar):
         return Place(path, None, -1)
@@ -315,7 +314,7 @@ class Walk(ast.NodeVisitor):
             return self.functions.get(node.id)
         scope = self.scope()
         found = scope.get(node.id, getattr(builtins, node.id, None))
-        if getattr(found, "__module__", None) in ("builtins", "warp._src.builtins") or found is None:
+        if getattr(found, "__module__", None) in ("builtins", BUILTINS_MODULE) or found is None:
             return builtin_functions.get(node.id, found)
         return found
 

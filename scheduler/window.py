@@ -83,7 +83,7 @@ class Hazards:
     def _conflicts(self, segment: Segment) -> Iterable[_Use]:
         for key in self.neighbours[self._key(segment)]:
             for use in self.uses[key]:
-                if segment.lanes is None or conflict(use.segment, segment):
+                if conflict(use.segment, segment):
                     yield use
 
     def _use(self, segment: Segment) -> _Use:
@@ -103,6 +103,8 @@ class Hazards:
 
 def _covers(a: Segment, b: Segment) -> bool:
     """Whether whatever conflicts with `b` also conflicts with `a`."""
+    if a.part not in (None, b.part):
+        return False
     if a.lanes is None:
         return a.start <= b.start and b.stop <= a.stop
     if b.lanes is None or a.start != b.start or a.stop != b.stop or a.stride != b.stride:

@@ -33,10 +33,23 @@ from acesim_rl.stages.passive import passive
 from acesim_rl.stages.polynomial import polynomial_passive
 from acesim_rl.stages.rne_post_constraint import cfrc_ext
 from acesim_rl.stages.sensor import SENSORS, sensor
-from acesim_rl.stages.solver import euler_damping, implicit, islands, keep_warmstart, newton, pgs, primal
+from acesim_rl.stages.solver import (
+    BINS,
+    count_bins,
+    euler_damping,
+    implicit,
+    islands,
+    keep_warmstart,
+    lanes_for,
+    newton,
+    pgs,
+    pgs_many,
+    primal,
+)  # fmt: skip
 from acesim_rl.stages.tendon import tendon, tendon_passive
 
 __all__ = [
+    "BINS",
     "COLLISION",
     "GENERIC",
     "OPTIONAL",
@@ -58,6 +71,7 @@ __all__ = [
     "contact_rows",
     "contact_rows_general",
     "coriolis_derivative",
+    "count_bins",
     "count_rows",
     "crb",
     "energy",
@@ -73,6 +87,7 @@ __all__ = [
     "islands",
     "keep_warmstart",
     "kinematics",
+    "lanes_for",
     "limit_need",
     "limit_rows",
     "mass_matrix",
@@ -80,6 +95,7 @@ __all__ = [
     "passive",
     "passive_derivative",
     "pgs",
+    "pgs_many",
     "polynomial_passive",
     "primal",
     "qfrc_actuator",
@@ -95,7 +111,7 @@ __all__ = [
 
 GENERIC = (
     check_state, kinematics, subtree_com, cinert, cdof, crb, mass_matrix, com_vel, passive, actuation, qfrc_smooth,
-    *COMMON, limit_need, count_rows, limit_rows, contact_rows, check_acc, euler, runge_kutta, cfrc_ext,
+    *COMMON, limit_need, count_rows, limit_rows, contact_rows, keep_warmstart, check_acc, euler, runge_kutta, cfrc_ext,
 )  # fmt: skip
 """Stages that serve every model: compiled once, together. Solvers are compiled for each number of dofs."""
 

@@ -2,7 +2,7 @@
 
 import warp as wp
 
-from acesim_rl.model import CTRL_LIMITED, FORCE_LIMITED, ModelData
+from acesim_rl.model_data import CTRL_LIMITED, FORCE_LIMITED, ModelData
 from acesim_rl.stage import stage
 from acesim_rl.state import StateData
 

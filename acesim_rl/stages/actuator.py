@@ -6,7 +6,7 @@ Models that have nothing but motors on joints do with one stage, `actuation`, an
 import mujoco
 import warp as wp
 
-from acesim_rl.model import ACT_EARLY, ACT_LIMITED, CTRL_LIMITED, FORCE_LIMITED, ModelData
+from acesim_rl.model_data import ACT_EARLY, ACT_LIMITED, CTRL_LIMITED, FORCE_LIMITED, ModelData
 from acesim_rl.stage import stage
 from acesim_rl.stages.joints import BALL, FREE, get_quat, rotate, rotation_vector
 from acesim_rl.stages.sites import site_pose

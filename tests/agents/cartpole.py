@@ -11,7 +11,17 @@ class CartPoleBatch:
 
     num_obs, num_actions, max_episode_steps, dt = 4, 1, 200, 0.02
 
-    def __init__(self, name: str, num_envs: int, device: str = "cpu", scheduler: str = "ace", seed: int = 0):
+    def __init__(
+        self,
+        name: str,
+        num_envs: int,
+        device: str = "cpu",
+        scheduler: str = "ace",
+        seed: int = 0,
+        *,
+        strict: bool = False,
+    ):
+        self.strict = strict
         self.num_envs, self.device = num_envs, torch.device(device)
         self.scheduler_name = "serial" if scheduler == "ace" else scheduler
         self.action_low, self.action_high = torch.full((1,), -3.0), torch.full((1,), 3.0)
@@ -57,6 +67,8 @@ class CartPoleBatch:
     def load_state_dict(self, state: dict[str, Tensor]) -> None:
         self._obs, self._episode, self._time = (state[name].clone() for name in ("obs", "episode", "time"))
         self._seed = state["seed"]
+
+    warnings = {"bad_qpos": 0, "bad_qvel": 2}  # noqa: RUF012
 
     def scheduler_stats(self) -> dict:
         return {"operations": 1}

@@ -40,10 +40,10 @@ def trainer(tmp_path):
 def cartpoles(monkeypatch):
     """Let train.py and play.py find cart-poles where they look for robots."""
 
-    def canonical(name: str) -> str:
+    def robot_name(name: str) -> str:
         if name.lower().replace("-", "_") not in ("ant", "inverted_pendulum"):
             raise ValueError(f"unknown robot {name!r}; known: ant, inverted_pendulum")
         return name.lower().replace("-", "_")
 
     monkeypatch.setitem(vars(envs), "BatchEnv", CartPoleBatch)
-    monkeypatch.setitem(vars(envs), "canonical", canonical)
+    monkeypatch.setitem(vars(envs), "robot_name", robot_name)

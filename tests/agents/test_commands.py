@@ -2,6 +2,7 @@
 
 import json
 import signal
+from pathlib import Path
 
 import pytest
 from cartpole import CartPoleBatch
@@ -9,6 +10,8 @@ from cartpole import CartPoleBatch
 import play
 import train
 from acesim_rl import envs
+from acesim_rl.agents.checkpoint import load_checkpoint, save_checkpoint
+from acesim_rl.simulation import StrictError
 
 SHORT = ["--env", "Inverted-Pendulum", "--num-envs", "8", "--total-steps", "600", "--horizon", "16"]
 
@@ -21,6 +24,7 @@ def _cartpoles(cartpoles, tmp_path, monkeypatch):
 def test_train_resume_and_play(capsys):
     assert train.main(SHORT) == 0
     assert "return" in (output := capsys.readouterr().out) and "scheduler serial: 1 operation" in output
+    assert "left  warnings: 2 bad_qvel\n" in output
     assert train.main(["--resume", "runs/inverted_pendulum", "--total-steps", "1000"]) == 0
     with open("runs/inverted_pendulum/summary.json") as file:
         assert json.load(file)["steps"] == 1024
@@ -28,6 +32,16 @@ def test_train_resume_and_play(capsys):
     capsys.readouterr()
     assert play.main(["--run-dir", "runs/inverted_pendulum", "--episodes", "3"]) == 0
     assert "(3 episodes)" in capsys.readouterr().out
+
+
+def test_a_strict_run_stops_at_a_warning(capsys, monkeypatch):
+    def step(env, action):
+        assert env.strict
+        raise StrictError("hopper, world 3: bad_qacc: an acceleration was not finite")
+
+    monkeypatch.setattr(CartPoleBatch, "step", step)
+    assert train.main([*SHORT, "--strict"]) == 1
+    assert_one_line(capsys, "stopped in update 1 (--strict): hopper, world 3: bad_qacc")
 
 
 def test_every_hyperparameter_is_an_option_with_a_help_text(capsys):
@@ -84,6 +98,12 @@ def test_train_keeps_a_finished_run_and_refuses_to_resume_it_as_another(capsys):
     assert_one_line(capsys, "that run has env inverted_pendulum, not ant")
     assert train.main(["--gamma", "0.5", "--resume", "mine"]) == 2
     assert_one_line(capsys, "that run has gamma 0.99, not 0.5")
+    state = load_checkpoint("mine")
+    for part, wrong in (("env", {}), ("config", state["config"] | {"colour": "red"})):
+        save_checkpoint(Path("mine"), state | {part: wrong})
+        assert train.main(["--resume", "mine", "--total-steps", "1000"]) == 2
+        message = {"env": "the checkpoint is of another version", "config": "does not know: colour"}[part]
+        assert_one_line(capsys, message)
 
 
 def test_ctrl_c_exits_cleanly(capsys, monkeypatch):

@@ -34,3 +34,4 @@ def test_truncation_counts_the_value_of_the_last_state_and_termination_does_not(
     options = {"gamma": 0.5, "gae_lambda": 0.9}
     assert advantages(one, 0 * one, 8 * one, no, yes, **options) == 5  # 1 + 0.5 * 8
     assert advantages(one, 0 * one, 8 * one, yes, yes, **options) == 1
+    assert advantages(one, 0 * one, torch.nan * one, yes, yes, **options) == 1  # a state that is not finite is terminal

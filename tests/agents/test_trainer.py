@@ -73,4 +73,5 @@ def test_a_run_leaves_its_results_and_learns(trainer):
     assert summary["steps"] >= 30_000 and summary["num_envs"] == 16 and summary["scheduler"] == "serial"
     assert summary["env_steps_per_second"] == summary["steps"] / summary["wall_seconds"]
     assert summary["reward_survive"] == summary["mean_return"] > 100
+    assert summary["warnings"] == {"bad_qpos": 0, "bad_qvel": 2}
     assert summary["scheduler_stats"] == {"operations": 1}

@@ -19,8 +19,14 @@ def all_stages() -> list[Stage]:
     found = [*stages.GENERIC, *(stage for together in stages.OPTIONAL for stage in together)]
     models = [Model.from_mjcf(asset_path(name)) for name in ROBOTS]
     for nv in sorted({model.nv for model in models if model.plain_newton}):
-        found += [stages.newton(nv), stages.euler_damping(nv)]
-    found += [stages.pgs(23), stages.keep_warmstart(23), stages.primal(6, "newton", True), stages.primal(6, "cg")]
+        found += [*(stages.newton(nv, chunks) for chunks in (1, 2, None)), stages.euler_damping(nv)]
+    found += [
+        *(stages.pgs(23, chunks) for chunks in (1, 2, None)),
+        *(stages.pgs_many(6, cones) for cones in (False, True)),
+        stages.islands,
+        stages.count_bins,
+    ]
+    found += [stages.primal(6, "newton", True), stages.primal(6, "cg")]
     found.append(stages.implicit(9))
     for name in tasks():
         task = importlib.import_module(f"acesim_rl.envs.{name}")

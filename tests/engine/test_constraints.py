@@ -36,7 +36,16 @@ def lander(geom: str = "", option: str = "") -> str:
     return scene(FLOOR + f"<body pos='0 0 .145'><freejoint/><geom size='.1'/>{feet}</body>", option)
 
 
+def hedgehog() -> str:
+    """A free body with eleven balls as feet: more rows than PGS forms a matrix for (nv 6: 32)."""
+    feet = "".join(
+        f"<geom size='.05' pos='{0.2 * np.cos(k):.3f} {0.2 * np.sin(k):.3f} -.1' mass='.1'/>" for k in range(11)
+    )
+    return scene(FLOOR + f"<body pos='0 0 .14'><freejoint/><geom size='.1'/>{feet}</body>")
+
+
 SCENES = {
+    "many rows": (hedgehog(), 0.01),
     "limits and contacts": (scene(arm()), 0.1),
     "frictionless": (scene(arm("condim='1'")), 0.1),
     "feet": (lander(), 0.03),

@@ -142,11 +142,13 @@ def test_files_and_xml(tmp_path):
 
 
 def test_scenes():
-    with pytest.raises(ValueError, match=r"unknown robot 'spot'; known: ant, half_cheetah, .*path of an MJCF file"):
+    with pytest.raises(ValueError, match=r"no robot named 'spot'; known: ant, half_cheetah, .*path of an MJCF file"):
         Scene([("spot", 4)])
-    for count in (0, -3):
-        with pytest.raises(ValueError, match=f"ant: a group needs at least 1 world, got {count}"):
+    for count in (0, -3, 2.5):
+        with pytest.raises(ValueError, match=f"ant: a group needs a whole number of worlds, at least 1, got {count}"):
             Scene([("ant", count)])
+    with pytest.raises(ValueError, match="nworld is 4, but a Scene says itself how many worlds it has"):
+        Simulation(Scene([("ant", 2)]), 4, device="cpu")
     with pytest.raises(ValueError, match="at least one group"):
         Scene([])
     with pytest.raises(ValueError, match="unknown scheduler 'best'"):

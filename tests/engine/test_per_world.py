@@ -6,9 +6,9 @@ import pytest
 from compare import SMOOTH, errors, reference, simulate
 
 from acesim_rl import Model, Simulation
-from acesim_rl.model import NUMERIC_FIELDS, Parameters
+from acesim_rl.model_data import DERIVED, NUMERIC_FIELDS
+from acesim_rl.parameters import Parameters
 
-DERIVED = ("body_invweight0", "dof_invweight0", "tendon_invweight0", "tendon_length0")
 FIELDS = tuple(name for name in NUMERIC_FIELDS if name not in DERIVED)
 RARE = (
     "jnt_stiffnesspoly", "dof_dampingpoly", "dof_frictionloss", "dof_solref", "dof_solimp", "tendon_frictionloss",

@@ -38,11 +38,22 @@ def test_a_mix_gives_each_robot_the_bits_that_it_has_alone(scheduler, any_device
 def test_names(robot):
     camel = "".join(word.capitalize() for word in robot.split("_"))
     spaced = (robot.replace("_", mark) for mark in "- ")
-    for name in (robot, robot.upper(), *spaced, camel, f"{camel}-v5", f" {robot} ", f"acesim_rl/{camel}-v5"):
+    id, file = ROBOTS[robot]
+    for name in (robot, robot.upper(), *spaced, camel, id, id.lower(), f" {robot} ", f"acesim_rl/{id}", file):
         assert robot_name(name) == robot, name
-    assert asset_path(f"{camel}-v5").is_file()
-    for name in (f"{robot}s", "", "v5", f"my_{robot}"):
-        assert robot_name(name) is None, name
+    assert asset_path(id).is_file() and asset_path(id).name == file
+    for name in (f"{robot}s", "", "v5", f"my_{robot}", f"{camel}-v99", f"other/{robot}"):
+        with pytest.raises(ValueError, match=f"no robot named '{name}'.*; known: ant, half_cheetah, "):
+            robot_name(name)
+
+
+def test_unknown_names():
+    for name, meant in (("hoper", "hopper"), ("Ant-v99", "Ant-v5")):
+        words = (
+            rf"no robot named '{name}' \(did you mean '{meant}'\?\); known: ant, .*, or give the path of an MJCF file"
+        )
+        with pytest.raises(ValueError, match=words):
+            Simulation(name)
 
 
 def test_models_from_everywhere(tmp_path):

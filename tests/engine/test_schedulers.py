@@ -1,16 +1,19 @@
 """The same bits under every scheduler, and what the scheduler believes of the physics stages is true."""
 
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 import pytest
 import warp as wp
 
 from acesim_rl import Model, Scene, Simulation
+from acesim_rl.arrays import lanes_for
 from acesim_rl.model import ModelData
 from acesim_rl.scene import ROBOTS
 from acesim_rl.scheduler import AccessViolation, accesses, check
 from acesim_rl.stage import stage
+from acesim_rl.stages import BINS
 from acesim_rl.state import StateData
 
 SCENES = {"ants": (("ant", 64),), "mix": (("ant", 64), ("hopper", 40), ("half_cheetah", 96))}
@@ -56,6 +59,41 @@ def test_more_worlds_give_the_same_bits(any_device):
         simulation.step(30)
     for name in ("qpos", "qvel", "efc_force", "xquat"):
         np.testing.assert_array_equal(few.groups[0].state.get(name), many.groups[0].state.get(name)[:3])
+
+
+PREDICTIONS = [bins for count in range(BINS + 1) for bins in combinations(range(BINS), count)]
+
+
+def bits_under(robot: str, device: str, bins: tuple[int, ...] | None) -> tuple[dict[str, bytes], set[int]]:
+    """What 20 steps leave where these bins are predicted in each, and the bins that there were."""
+    simulation = Simulation(robot, 24, device=device, scheduler="serial")
+    group = simulation.groups[0]
+    group.prediction.fixed = bins
+    rng = np.random.default_rng(0)
+    seen: set[int] = set()
+    for _ in range(20):
+        group.state.set("ctrl", rng.uniform(-1.0, 1.0, (group.nworld, group.model.nu)))
+        group.state.set("qvel", group.state.get("qvel") + rng.normal(size=(group.nworld, group.model.nv)))
+        simulation.step()
+        rows = group.state.get("nefc")
+        seen |= set(np.minimum(np.maximum(rows - 1, 0) // lanes_for(group.model.nv), BINS).ravel().tolist())
+    scratch = ("efc_jar", "efc_jv", "efc_AR", "efc_JM", "efc_diagonal", "efc_order")
+    return {name: group.state.get(name).tobytes() for name in StateData.vars if name not in scratch}, seen
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_same_bits_under_every_prediction(robot, any_device):
+    """Whether what was predicted is right, wrong or empty: the rest takes what no variant takes."""
+    expected, _ = bits_under(robot, any_device, ())
+    for bins in [*PREDICTIONS[1:], None]:
+        found, _ = bits_under(robot, any_device, bins)
+        assert [name for name in expected if found[name] != expected[name]] == [], bins
+
+
+def test_predictions_are_put_to_the_test(any_device):
+    """Worlds of all bins, so that each prediction above is right for some and wrong for others."""
+    for robot in ("hopper", "humanoid_standup"):
+        assert len(bits_under(robot, any_device, ())[1]) >= 2, robot
 
 
 BUSY = Model.from_mjcf("""<mujoco><worldbody><geom type='plane' size='5 5 .1'/>
@@ -111,6 +149,7 @@ def test_stages_touch_what_the_scheduler_thinks(robot):
     group.state.set("qvel", rng.normal(size=(3, group.model.nv)))
     group.state.set("ctrl", 0.5)
     group.state.set("qvel", np.nan, [1])  # this world is reset on the way
+    group.bins = tuple(range(BINS))
     operations = [*group.emit_step(), *group.emit_rne_post_constraint()]
     assert check(operations) == len(operations)
     assert group.state.get("warning")[:, 1].tolist() == [0, 1, 0]

@@ -6,6 +6,7 @@ import torch
 
 from acesim_rl.envs import BatchEnv, tasks
 from acesim_rl.scheduler import check
+from acesim_rl.simulation import StrictError
 
 
 def rollout(env: BatchEnv, steps: int, seed: int = 0) -> list[torch.Tensor]:
@@ -32,7 +33,7 @@ def test_shapes_and_bounds(batch):
     _, reward, terminated, truncated, info = env.step(torch.zeros(8, 8))
     assert reward.shape == terminated.shape == truncated.shape == (8,)
     assert terminated.dtype == truncated.dtype == torch.bool
-    assert set(info) == {*env.task.place, *env.task.terms, "final_obs"}
+    assert set(info) == {*env.task.place, *env.task.terms, "final_obs", "bad_state"}
     with pytest.raises(ValueError, match=r"action has shape \(8, 7\); expected \(8, 8\)"):
         env.step(torch.zeros(8, 7))
     with pytest.raises(ValueError, match="mask has shape"):
@@ -122,6 +123,38 @@ def test_reset_by_mask(batch):
     assert same_bits([x[~mask] for x in after], [x[~mask] for x in rollout(env, 2)])
 
 
+@pytest.mark.parametrize("task", ["ant", "half_cheetah"])
+def test_a_world_that_the_engine_resets_ends_its_episode(task, batch):
+    """Terminated, with reward 0, and counted, also in a task that never terminates; the others notice nothing."""
+    env, healthy = batch(task, 8), batch(task, 8, scheduler="serial")
+    for one in (env, healthy):
+        one.reset(seed=0)
+        rollout(one, 3)
+    env.group.state.set("qvel", np.nan, [2])
+    action = torch.full(env.action.shape, 0.3)
+    action[5] = torch.nan
+    expected = [value.clone() for value in healthy.step(torch.full(env.action.shape, 0.3))[:4]]
+    before = env.warnings
+    obs, reward, terminated, truncated, info = env.step(action)
+    assert {name: count - before[name] for name, count in env.warnings.items() if count > before[name]} == {
+        "bad_qvel": 1, "bad_ctrl": 1,
+    }  # fmt: skip
+    assert info["bad_state"].tolist() == terminated.tolist() == [world == 2 for world in range(8)]
+    assert reward[2] == 0.0 and env.state_dict()["elapsed"][2] == 0
+    assert obs.isfinite().all() and reward.isfinite().all()
+    others = [world for world in range(8) if world not in (2, 5)]
+    assert same_bits([x[others] for x in (obs, reward, terminated, truncated)], [x[others] for x in expected])
+    assert not env.step(torch.zeros_like(action))[4]["bad_state"].any()
+
+
+def test_strict(batch):
+    env = BatchEnv("hopper", 4, device="cpu", strict=True)
+    env.reset(seed=0)
+    rollout(env, 2)
+    with pytest.raises(StrictError, match=r"hopper.*, world 1: bad_ctrl"):
+        env.step(torch.tensor([[0.0], [torch.nan], [0.0], [0.0]]).expand(4, 3))
+
+
 def test_noise_has_gymnasiums_distribution():
     env = BatchEnv("half_cheetah", 4000, device="cpu", exclude_current_positions_from_observation=False)
     obs = env.reset(seed=0)
@@ -161,6 +194,18 @@ def test_resuming_continues_to_the_same_bits(task, batch):
     assert same_bits(rollout(other, 30, seed=1), expected)
     with pytest.raises(ValueError, match="from 4 worlds"):
         batch(task, 4).load_state_dict(state)
+    with pytest.raises(KeyError, match=r"the state has qpos, .* more; expected qpos, "):
+        other.load_state_dict(state | {"more": state["obs"]})
+
+
+def test_arguments(batch):
+    for count in (0, 2.5):
+        with pytest.raises(ValueError, match=f"num_envs is {count}; expected a whole number of worlds, at least 1"):
+            BatchEnv("hopper", count)
+    with pytest.raises(ValueError, match="max_episode_steps is -1; expected"):
+        BatchEnv("hopper", 2, max_episode_steps=-1)
+    with pytest.raises(TypeError, match="frame_skip: arguments of a task's constructor, but the task is made already"):
+        BatchEnv(batch("hopper", 4).task, 2, frame_skip=3)
 
 
 @pytest.mark.parametrize("scheduler", ["ace", "ace-sw"])

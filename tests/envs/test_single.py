@@ -18,6 +18,14 @@ def test_types(hopper):
     assert all(type(value) is float for value in info.values())
 
 
+def test_a_world_that_the_engine_resets_ends_its_episode(hopper):
+    hopper.reset(seed=0)
+    hopper.unwrapped.state.set("qpos", np.nan)
+    obs, reward, terminated, truncated, info = hopper.step(np.zeros(3, np.float32))
+    assert np.isfinite(obs).all() and (reward, terminated, truncated, info["bad_state"]) == (0.0, True, False, True)
+    assert hopper.unwrapped.batch.warnings["bad_qpos"] == 1
+
+
 def test_time_limit_is_gymnasiums():
     env = gymnasium.make("acesim_rl/HalfCheetah-v5", max_episode_steps=3)
     env.reset(seed=0)

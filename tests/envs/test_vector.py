@@ -87,6 +87,15 @@ def test_final_obs_and_final_info(pendulums):
     pytest.fail("no pendulum fell")
 
 
+def test_a_world_that_the_engine_resets_ends_its_episode(pendulums):
+    env = pendulums
+    env.reset(seed=1)
+    env.batch.group.state.set("qvel", np.inf, [1])
+    _, reward, terminated, _, info = env.step(np.zeros((4, 1), np.float32))
+    assert terminated.tolist() == info["_final_info"].tolist() == [False, True, False, False]
+    assert reward[1] == 0.0 and info["final_info"]["bad_state"].tolist() == terminated.tolist()
+
+
 def test_reset_by_mask(pendulums):
     env = pendulums
     env.reset(seed=1)
@@ -108,3 +117,19 @@ def test_seeds(pendulums):
     assert (first != again).all()
     np.testing.assert_array_equal(env.reset(seed=4)[0], first)
     np.testing.assert_array_equal(env.reset(seed=[4, 4, 4, 4])[0], first)
+    # as in Gymnasium a world without a seed goes on with its own sequence
+    env.reset(seed=4)
+    second, _ = env.reset()
+    env.reset(seed=4)
+    mixed, _ = env.reset(seed=[4, None, None, 4])
+    np.testing.assert_array_equal(mixed, np.stack([first[0], second[1], second[2], first[3]]))
+    for seed in (0.5, [1, 2], "one", [1, 2, 3, 0.5]):
+        with pytest.raises(ValueError, match="expected an integer, or one or None for each of 4 worlds"):
+            env.reset(seed=seed)
+
+
+def test_options(pendulums):
+    with pytest.raises(ValueError, match="options are mask; the only one is 'reset_mask'"):
+        pendulums.reset(options={"mask": np.ones(4, bool)})
+    with pytest.raises(ValueError, match="options are qpos; there are none"):
+        gymnasium.make("acesim_rl/InvertedPendulum-v5").reset(options={"qpos": [0, 0]})

@@ -48,6 +48,15 @@ def total(source: wp.array2d(dtype=float), sums: wp.array(dtype=float), first: i
 
 
 @wp.kernel
+def sift(source: wp.array2d(dtype=float), target: wp.array2d(dtype=float), first: int, parity: int, work: int):
+    """Of the worlds only the even or the odd ones."""
+    i, w = wp.tid()
+    w += first
+    if w % 2 == parity:
+        target[i, w] = 0.5 * target[i, w] + later(source[i, w], work)
+
+
+@wp.kernel
 def fill(target: wp.array(dtype=float), value: float, work: int):
     i = wp.tid()
     target[i] = later(value, work)
@@ -82,6 +91,10 @@ def operations(buffers, program):
             yield launch(blend, (count, last - first), [pair, first, 0.25 + number, work], **options)
         elif kind == "copy":
             yield launch(copy, (count, last - first), [x], [y, first, work], **options)
+        elif kind == "sift":
+            part = ("parity", number % 2)
+            options |= {"lanes": (first, last), "part": part}
+            yield launch(sift, (count, last - first), [x], [y, first, part[1], work], **options)
         elif kind == "total":
             yield launch(total, last - first, [x], [buffers.sums, first], **options)
         elif kind == "fill":

@@ -20,6 +20,13 @@ def test_conflicts():
     assert conflict(left, Segment(0, 100, (8, 16), stride=20)), "nor lanes of other axes"
 
 
+def test_parts_of_one_partition_are_apart():
+    lanes = {"lanes": (0, 8), "stride": 4}
+    even, odd = (Segment(0, 100, part=("parity", k), **lanes) for k in (0, 1))
+    assert not conflict(even, odd) and conflict(even, even) and conflict(even, Segment(0, 100, **lanes))
+    assert conflict(even, Segment(0, 100, part=("rows", 1), **lanes)), "of another partition nothing is known"
+
+
 def test_extents(any_device):
     array = wp.zeros((4, 6), dtype=wp.vec3, device=any_device)
     whole = segments_of(array)

@@ -28,7 +28,7 @@ VARIANTS = [
 SCHEDULERS = [create(name, device, **options) for device, name, options in VARIANTS]
 ROW = st.integers(0, ROWS - 1)
 LANES = st.none() | st.tuples(st.integers(0, WORLDS - 2), st.integers(1, WORLDS)).filter(lambda r: r[0] < r[1])
-KIND = st.sampled_from(["blend", "copy", "total", "fill", "torch"])
+KIND = st.sampled_from(["blend", "copy", "total", "fill", "torch", "sift"])
 OPERATION = st.tuples(KIND, ROW, ROW, st.integers(1, 3), LANES, st.sampled_from([0, 0, 20_000]))
 PROGRAM = st.lists(OPERATION, min_size=12, max_size=40)
 
@@ -110,6 +110,24 @@ def test_a_known_key_is_replayed_without_emission(scheduler):
     assert after["trace_misses"] - before["trace_misses"] == 1
     assert after["operations"] - before["operations"] == 8
     assert f"scheduler {scheduler.name} on {scheduler.device.alias}" in scheduler.report()
+
+
+def test_decisions_choose_the_trace_and_are_counted(any_device):
+    """A program runs as it was decided; the report says how its operations varied."""
+    scheduler = create("serial", any_device)
+    buffers = Buffers(any_device)
+    emitted = []
+
+    def emit(count):
+        emitted.append(count)
+        return operations(buffers, [("copy", 0, 1, 1, None, 0)] * count)
+
+    for count in (2, 3, 2, 2, 5):
+        scheduler.run("step", lambda count=count: emit(count), decisions=(count,))
+    assert emitted == [2, 3, 5]
+    expected = {"runs": 5, "fewest": 2, "most": 5, "mean": 2.8, "variants": 3}
+    assert scheduler.statistics()["programs"] == {"step": expected}
+    assert "5 runs of 2 to 5 (2.8 on average) operations, 3 variants" in scheduler.report()
 
 
 def test_traces_are_dropped_least_recently_used_first(any_device):

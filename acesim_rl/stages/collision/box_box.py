@@ -6,7 +6,7 @@ from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
 from acesim_rl.stages.collision.contact import geom_pose, no_contact, pair_reach, put_contact
 from acesim_rl.stages.joints import rotate
-from acesim_rl.state import StateData
+from acesim_rl.state import WARNINGS, StateData
 
 __all__ = ["box_box"]
 
@@ -15,6 +15,7 @@ TIE = wp.constant(1.0e-6)
 SAME = wp.constant(1.0e-6)
 """Distance below which corners and borders coincide, relative to the face."""
 CONTACTS = 8
+CONTACT_FULL = list(WARNINGS).index("contact_full")
 
 
 @wp.func
@@ -147,10 +148,13 @@ def overlap_of_faces(
             x = centre + s * e + t * f
             touches = wp.abs(s) < 1.0 - SAME and wp.abs(t) < 1.0 - SAME
         lift = side * x[axis] - a[axis]
-        if touches and count < wp.static(CONTACTS) and lift <= pair_reach(m, p, w):
-            pos = wp.transform_point(frame, x - 0.5 * lift * outward)
-            put_contact(m, d, p, count, w, lift, pos, normal, wp.vec3(0.0, 0.0, 0.0))
-            count += 1
+        if touches and lift <= pair_reach(m, p, w):
+            if count < wp.static(CONTACTS):
+                pos = wp.transform_point(frame, x - 0.5 * lift * outward)
+                put_contact(m, d, p, count, w, lift, pos, normal, wp.vec3(0.0, 0.0, 0.0))
+                count += 1
+            else:  # two quadrilaterals have no more corners in common, but for rounding
+                wp.atomic_add(d.warning, wp.static(CONTACT_FULL), w, 1)
     return count
 
 

@@ -12,7 +12,22 @@ everything, and the same text compiles to plain loops.
     SUM(x)          x summed over the lanes, in a fixed order
     SYNC            what a lane has written, the others read from here on
     DOT(sum, q, i, term)    declares sum = the sum of a term over all entries, in a fixed order
+    MA(a, b, c)     a b + c, rounded once on the GPU: the same bits in every kernel that computes it
+    EVERYWHERE(all, v)      declares all[NV] = a shared-out vector, whole in every lane
+    LOAD_VECTOR(t, p)       declares t[NV] = what lies at p (whole rows of 16 words), whole in every lane that asks
+    PRODUCT(y, t, all)      declares y = the inner product of two such vectors: no lane waits for another
+    INDEX(c)        constraint rows go through in chunks, one row for each lane: the lane's row of chunk c
+    OWN(c)          whether there is such a row, of nefc
+    ROWS_OF(c, k)   loop over the rows of a chunk; their index is c * LANES + k
+    HELD(c, most)   loop over chunks, most at most, whose rows' numbers lie in registers
+    PICK(x, v, r)   declares x = row r's number of those held, in the lane whose row it is
+    PUT(v, r, x)    sets it, likewise; IS_OWN(r): whether this is the lane
+    TURNS for       a loop over rows that take turns; HOLD_ORDER(turns, order), TURN(r, turns, k): the k-th in turn
+    FACTOR(h, i, k) entry of a factored matrix, whole in every lane
+    SKIP(idle)      on to the next of a loop where there is nothing to add; the GPU rather adds zeros than branches
 """
+
+from acesim_rl.arrays import lanes_for
 
 __all__ = ["CHOLESKY", "CHOLESKY_SOLVE", "PRELUDE", "SOLVE", "epilogue", "lanes_for", "prelude"]
 
@@ -30,6 +45,26 @@ PRELUDE = r"""
     #define SYNC __syncwarp(mask);
     #define ENTRY(a, q, j) (a)[q][j]
     #define MATRIX(a) float a[K][NV]
+    #define MA(a, b, c) __fmaf_rn((a), (b), (c))
+    #define EVERYWHERE(all, v) float all[NV]; UNROLL for (int j_ = 0; j_ < NV; ++j_) all[j_] = AT(v, j_);
+    #define LOAD_VECTOR(t, p) float t[(NV + 3) / 4 * 4]; { \
+        const float4* p_ = (const float4*)(p); \
+        UNROLL for (int j_ = 0; j_ < (NV + 3) / 4; ++j_) { \
+            const float4 four_ = __ldg(p_ + j_); \
+            t[4 * j_] = four_.x; t[4 * j_ + 1] = four_.y; t[4 * j_ + 2] = four_.z; t[4 * j_ + 3] = four_.w; \
+        } \
+    }
+    #define HELD(c, most) UNROLL for (int c = 0; c < (most) && c * LANES < nefc; ++c)
+    #define PICK(x, v, r) auto x = (v)[0]; \
+        UNROLL for (int c_ = 1; c_ < (int)(sizeof(v) / 4); ++c_) x = (r) / LANES == c_ ? (v)[c_] : x;
+    #define PUT(v, r, x) \
+        UNROLL for (int c_ = 0; c_ < (int)(sizeof(v) / 4); ++c_) (v)[c_] = c_ * LANES + lane == (r) ? (x) : (v)[c_];
+    #define IS_OWN(r) ((r) % LANES == lane)
+    #define TURNS _Pragma("unroll 4")
+    #define HOLD_ORDER(turns, order) int turns[C]; HELD(c, C) turns[c] = LOAD((order) + wp::min(INDEX(c), nefc - 1));
+    #define TURN(r, turns, k) PICK(r##_, turns, k) const int r = LANE_VALUE(r##_, (k) % LANES);
+    #define FACTOR(h, i, k) __shfl_sync(mask, (h)[(i) / LANES][k], (i) % LANES, LANES)
+    #define SKIP(idle)
 #else
     const int NV = {nv}, LANES = 1, K = (NV + 7) / 8 * 8;  // whole vector registers
     #define UNROLL
@@ -42,7 +77,27 @@ PRELUDE = r"""
     #define SYNC
     #define ENTRY(a, q, j) (a)[j][q]
     #define MATRIX(a) float a[NV][K]
+    #define MA(a, b, c) ((a) * (b) + (c))
+    #define EVERYWHERE(all, v) const float* all = v;
+    #define LOAD_VECTOR(t, p) const float* t = (p);
+    #define HELD(c, most) for (int c = 0; c < nefc; ++c)
+    #define PICK(x, v, r) const float x = (v)[r];
+    #define PUT(v, r, x) (v)[r] = (x);
+    #define IS_OWN(r) true
+    #define TURNS
+    #define HOLD_ORDER(turns, order) const int* turns = order;
+    #define TURN(r, turns, k) const int r = (turns)[k];
+    #define FACTOR(h, i, k) (h)[k][i]
+    #define SKIP(idle) if (idle) continue;
 #endif
+    #define INDEX(c) ((c) * LANES + lane)
+    #define OWN(c) (INDEX(c) < nefc)
+    #define ROWS_OF(c, k) for (int k = 0, stop_ = wp::min(LANES, nefc - (c) * LANES); k < stop_; ++k)
+    #define PRODUCT(y, t, all) float y; { \
+        float part_[4] = {0.f, 0.f, 0.f, 0.f}; \
+        UNROLL for (int j_ = 0; j_ < NV; ++j_) part_[j_ & 3] = MA((t)[j_], (all)[j_], part_[j_ & 3]); \
+        y = (part_[0] + part_[1]) + (part_[2] + part_[3]); \
+    }
     #define OWN_ROWS(q) UNROLL for (int q = 0; q < K; ++q)
     #define ROW_INDEX(q) (lane + (q) * LANES)
     #define ROWS(q, i) UNROLL for (int q = 0, i = lane; q < K; ++q, i += LANES) if (i < NV)
@@ -88,12 +143,10 @@ SOLVE = r"""
 
 CHOLESKY_SOLVE = CHOLESKY + SOLVE
 
-_EPILOGUE = "UNROLL LOOP LOAD AT LANE_VALUE SUM ANY SYNC ENTRY MATRIX OWN_ROWS ROW_INDEX ROWS DOT"
-
-
-def lanes_for(nv: int) -> int:
-    """GPU threads that share one world."""
-    return 8 if nv <= 8 else 16 if nv <= 16 else 32
+_EPILOGUE = (
+    "UNROLL LOOP LOAD AT LANE_VALUE SUM ANY SYNC ENTRY MATRIX OWN_ROWS ROW_INDEX ROWS DOT MA EVERYWHERE LOAD_VECTOR "
+    "PRODUCT SKIP INDEX OWN ROWS_OF HELD PICK PUT IS_OWN TURNS HOLD_ORDER TURN FACTOR"
+)
 
 
 def prelude(nv: int) -> str:

@@ -10,7 +10,8 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.scheduler import accesses
-from acesim_rl.stage import Stage, stage
+from acesim_rl.stage import Stage
+from acesim_rl.stages.solver.bins import solver_stage
 from acesim_rl.stages.solver.dense import CHOLESKY_SOLVE, SOLVE, epilogue, lanes_for, prelude
 from acesim_rl.state import StateData
 
@@ -18,6 +19,8 @@ __all__ = ["newton"]
 
 _SOURCE = r"""
     #define ROW(a, r) wp::address(a, 0, w)[r]  // a world's rows lie together: see arrays.py
+    #define JACOBIAN(r) wp::address(J, r, 0, w)
+    {CHUNKS}
     float x[K], g0[K];
     MATRIX(m);
     OWN_ROWS(q) x[q] = g0[q] = 0.f;
@@ -30,20 +33,14 @@ _SOURCE = r"""
         OWN_ROWS(q) ENTRY(m, q, j) = 0.f;
         ROWS(q, i) ENTRY(m, q, j) = LOAD(row + i);
     }
-    // rows go through in chunks: lane l looks after row first + l of a chunk
-    #define CHUNKS LOOP for (int first = 0; first < nefc; first += LANES)
-    #define EACH_ROW(k) for (int k = 0, stop = wp::min(LANES, nefc - first); k < stop; ++k)
-    #define OWN (first + lane < nefc)
-    #define JACOBIAN_TIMES(v, y) \
-        const float* row = wp::address(J, first + k, 0, w); \
-        DOT(y, q, i, LOAD(row + i) * v[q])
-
-    CHUNKS EACH_ROW(k) {
-        const float* row = wp::address(J, first + k, 0, w);
-        double y = 0.;
-        ROWS(q, i) y += (double)LOAD(row + i) * x[q];
-        SUM(y)
-        if (lane == k) ROW(jar, first + k) = (float)(y - ROW(aref, first + k));
+    {
+        EVERYWHERE(all, x)
+        EACH_CHUNK(c) if (OWN(c)) {
+            LOAD_VECTOR(row, JACOBIAN(INDEX(c)))
+            double y = -ROW(aref, INDEX(c));
+            UNROLL for (int j = 0; j < NV; ++j) y += (double)row[j] * all[j];
+            JAR(c) = (float)y;
+        }
     }
     int iteration = 0;
     LOOP for (; iteration < iterations; ++iteration) {
@@ -58,23 +55,21 @@ _SOURCE = r"""
         }
         OWN_ROWS(q) mx[q] = (float)sum[q];
         // gradient and Hessian of the active rows
-        CHUNKS {
-            const float own_jar = OWN ? ROW(jar, first + lane) : 0.f;
-            const float own_d = OWN ? ROW(D, first + lane) : 0.f;
-            EACH_ROW(k) {
+        EACH_CHUNK(c) {
+            const float own_jar = OWN(c) ? JAR(c) : 0.f;
+            const float own_d = OWN(c) && own_jar < 0.f ? DIAGONAL(c) : 0.f;
+            LOOP ROWS_OF(c, k) {
                 const float y = LANE_VALUE(own_jar, k);
                 const float d = LANE_VALUE(own_d, k);
-                if (y < 0.f) {
-                    const float* source = wp::address(J, first + k, 0, w);
-                    float row[K];
-                    OWN_ROWS(q) row[q] = 0.f;
-                    ROWS(q, i) row[q] = LOAD(source + i);
-                    OWN_ROWS(q) sum[q] += (double)(d * y) * row[q];
-                    UNROLL for (int j = 0; j < NV; ++j) {
-                        const float dj = d * AT(row, j);
-                        OWN_ROWS(q) ENTRY(h, q, j) += row[q] * dj;
-                    }
-                }
+                SKIP(y >= 0.f)
+                const float* source = JACOBIAN(c * LANES + k);
+                LOAD_VECTOR(row, source)
+                float own[K];
+                OWN_ROWS(q) own[q] = 0.f;
+                ROWS(q, i) own[q] = LOAD(source + i);
+                OWN_ROWS(q) sum[q] += (double)(d * y) * own[q];
+                OWN_ROWS(q) own[q] *= d;
+                UNROLL for (int j = 0; j < NV; ++j) OWN_ROWS(q) ENTRY(h, q, j) = MA(own[q], row[j], ENTRY(h, q, j));
             }
         }
         OWN_ROWS(q) g[q] = (float)sum[q];
@@ -84,15 +79,16 @@ _SOURCE = r"""
 
         OWN_ROWS(q) s[q] = -g[q];
         {CHOLESKY_SOLVE}
-        CHUNKS EACH_ROW(k) {
-            JACOBIAN_TIMES(s, y)
-            if (lane == k) ROW(jv, first + k) = y;
-        }
         // a full step that changes no row's side ends at the minimum
         bool changed = false;
-        CHUNKS if (OWN) {
-            const float before = ROW(jar, first + lane);
-            changed |= (before < 0.f) != (before + ROW(jv, first + lane) < 0.f);
+        {
+            EVERYWHERE(all, s)
+            EACH_CHUNK(c) if (OWN(c)) {
+                LOAD_VECTOR(row, JACOBIAN(INDEX(c)))
+                PRODUCT(y, row, all)
+                JV(c) = y;
+                changed |= (JAR(c) < 0.f) != (JAR(c) + y < 0.f);
+            }
         }
         const bool last = !ANY(changed);
         float a = 1.f, low = 0.f, high = 1e10f;
@@ -102,23 +98,20 @@ _SOURCE = r"""
             OWN_ROWS(q) ms[q] = 0.f;
             UNROLL for (int j = 0; j < NV; ++j) {
                 const float sj = AT(s, j);
-                OWN_ROWS(q) ms[q] += ENTRY(m, q, j) * sj;
+                OWN_ROWS(q) ms[q] = MA(ENTRY(m, q, j), sj, ms[q]);
             }
             DOT(slope, q, i, s[q] * mx[q])
             DOT(curvature, q, i, s[q] * ms[q])
             LOOP for (int search = 0; search < ls_iterations; ++search) {
                 float first_derivative = 0.f, second_derivative = 0.f;
-                CHUNKS if (OWN) {
-                    const float v = ROW(jv, first + lane);
-                    const float y = ROW(jar, first + lane) + a * v;
-                    if (y < 0.f) {
-                        const float dv = ROW(D, first + lane) * v;
-                        first_derivative += dv * y;
-                        second_derivative += dv * v;
-                    }
+                EACH_CHUNK(c) if (OWN(c)) {
+                    const float v = JV(c), y = MA(a, v, JAR(c));
+                    const float dv = y < 0.f ? DIAGONAL(c) * v : 0.f;
+                    first_derivative = MA(dv, y, first_derivative);
+                    second_derivative = MA(dv, v, second_derivative);
                 }
                 SUM(first_derivative) SUM(second_derivative)
-                first_derivative += slope + a * curvature;
+                first_derivative += MA(a, curvature, slope);
                 second_derivative += curvature;
                 if (first_derivative < 0.f) low = a; else high = a;
                 float next = a - first_derivative / second_derivative;
@@ -134,35 +127,31 @@ _SOURCE = r"""
                 const double sj = AT(s, j);
                 OWN_ROWS(q) sum[q] += ENTRY(m, q, j) * sj;
             }
-            CHUNKS {
-                const float own_jar = OWN ? ROW(jar, first + lane) : 0.f;
-                const float own_pull = OWN ? ROW(D, first + lane) * ROW(jv, first + lane) : 0.f;
-                EACH_ROW(k) {
-                    const float y = LANE_VALUE(own_jar, k);
+            EACH_CHUNK(c) {
+                const float own_pull = OWN(c) && JAR(c) < 0.f ? DIAGONAL(c) * JV(c) : 0.f;
+                LOOP ROWS_OF(c, k) {
                     const double pull = LANE_VALUE(own_pull, k);
-                    const float* row = wp::address(J, first + k, 0, w);
-                    if (y < 0.f) ROWS(q, i) sum[q] += pull * LOAD(row + i);
+                    SKIP(pull == 0.)
+                    const float* row = JACOBIAN(c * LANES + k);
+                    ROWS(q, i) sum[q] += pull * LOAD(row + i);
                 }
             }
             OWN_ROWS(q) { x[q] += s[q]; s[q] = -(float)sum[q]; }
             {SOLVE}
         }
-        OWN_ROWS(q) x[q] += a * s[q];
-        CHUNKS if (OWN) ROW(jar, first + lane) += a * ROW(jv, first + lane);
+        OWN_ROWS(q) x[q] = MA(a, s[q], x[q]);
+        EACH_CHUNK(c) if (OWN(c)) JAR(c) = MA(a, JV(c), JAR(c));
         if (last) { ++iteration; break; }
     }
     float force[K];
     OWN_ROWS(q) force[q] = 0.f;
-    CHUNKS {
+    EACH_CHUNK(c) {
         float own = 0.f;
-        if (OWN) {
-            own = -ROW(D, first + lane) * wp::min(ROW(jar, first + lane), 0.f);
-            ROW(efc_force, first + lane) = own;
-        }
-        EACH_ROW(k) {
+        if (OWN(c)) ROW(efc_force, INDEX(c)) = own = -DIAGONAL(c) * wp::min(JAR(c), 0.f);
+        LOOP ROWS_OF(c, k) {
             const float f = LANE_VALUE(own, k);
-            const float* row = wp::address(J, first + k, 0, w);
-            ROWS(q, i) force[q] += LOAD(row + i) * f;
+            const float* row = JACOBIAN(c * LANES + k);
+            ROWS(q, i) force[q] = MA(LOAD(row + i), f, force[q]);
         }
     }
     ROWS(q, i) {
@@ -172,18 +161,45 @@ _SOURCE = r"""
     if (lane == 0) *wp::address(niter, 0, w) = iteration;
 """
 
+_FEW = r"""
+    float own_D[{chunks}], own_jar_[{chunks}], own_jv[{chunks}];
+    #define EACH_CHUNK(c) HELD(c, {chunks})
+    #define DIAGONAL(c) own_D[c]
+    #define JAR(c) own_jar_[c]
+    #define JV(c) own_jv[c]
+    EACH_CHUNK(c) if (OWN(c)) own_D[c] = ROW(D, INDEX(c));
+"""
+"""What belongs to a row stays in registers."""
+
+_MANY = r"""
+    #define EACH_CHUNK(c) LOOP for (int c = 0; c * LANES < nefc; ++c)
+    #define DIAGONAL(c) ROW(D, INDEX(c))
+    #define JAR(c) ROW(jar, INDEX(c))
+    #define JV(c) ROW(jv, INDEX(c))
+"""
+"""Any number of rows."""
+
 
 @cache
-def newton(nv: int) -> Stage:
-    """The solver for models with nv degrees of freedom."""
-    body = prelude(nv) + _SOURCE.replace("{CHOLESKY_SOLVE}", CHOLESKY_SOLVE).replace("{SOLVE}", SOLVE)
-    snippet = body + epilogue("ROW", "CHUNKS", "EACH_ROW", "OWN", "JACOBIAN_TIMES")
+def newton(nv: int, chunks: int | None = None) -> Stage:
+    """The solver for models with nv degrees of freedom.
+
+    With `chunks`, the variant for worlds of that many chunks of rows: the stage takes a chunk's rows. Without, the one
+    for any number of rows, in the worlds that no emitted variant takes: it takes the emitted variants, as bits, and a
+    chunk's rows. All give the same bits.
+    """
+    few = chunks is not None
+    held = _FEW.replace("{chunks}", f"({chunks} * {lanes_for(nv)} / LANES)") if few else _MANY
+    body = prelude(nv) + _SOURCE.replace("{CHUNKS}", held).replace("{CHOLESKY_SOLVE}", CHOLESKY_SOLVE)
+    body = body.replace("{SOLVE}", SOLVE)
+    macros = ("ROW", "JACOBIAN", "EACH_CHUNK", "DIAGONAL", "JAR", "JV")
+    scratch = () if few else ("jar", "jv")
 
     @accesses(
-        reads=("M", "J", "D", "aref", "jar", "jv", "qfrc_smooth", "qacc"),
-        writes=("jar", "jv", "efc_force", "qacc", "qfrc_constraint", "niter"),
+        reads=("M", "J", "D", "aref", "qfrc_smooth", "qacc", *scratch),
+        writes=("efc_force", "qacc", "qfrc_constraint", "niter", *scratch),
     )
-    @wp.func_native(snippet)
+    @wp.func_native(body + epilogue(*macros))
     def solve(
         M: wp.array3d[float],
         J: wp.array3d[float],
@@ -203,10 +219,11 @@ def newton(nv: int) -> Stage:
         lane: int,
     ): ...
 
-    def newton(m: ModelData, d: StateData, w: int, lane: int):
+    @wp.func
+    def solve_world(m: ModelData, d: StateData, w: int, lane: int):
         solve(
             d.M, d.efc_J, d.efc_D, d.efc_aref, d.efc_jar, d.efc_jv, d.efc_force, d.qfrc_smooth, d.qacc,
             d.qfrc_constraint, d.solver_niter, d.nefc[0, w], m.iterations, m.ls_iterations, w, lane,
         )  # fmt: skip
 
-    return stage("world", module=f"acesim_rl.solver.nv{nv}", lanes=lanes_for(nv))(newton)
+    return solver_stage(solve_world, "newton", f"acesim_rl.solver.nv{nv}", lanes_for(nv), chunks)

@@ -1,13 +1,13 @@
 """Projected Gauss-Seidel on the constraint forces (mj_solPGS; MuJoCo's computation chapter, 'Solvers').
 
-The forces f minimise 1/2 f^T (A + R) f + f^T b within their bounds, with A = J M^-1 J^T and b = J qacc_smooth - aref. A
-is never formed: the acceleration x = qacc_smooth + M^-1 J^T f is kept up to date, so that row r's residual is
-J_r x - aref_r + R_r f_r. As 50 iterations do not converge, everything that decides where they end follows MuJoCo (found
-by comparison): each iteration visits the rows in a random order, of a generator (PCG) that starts anew in each solve;
-from the third iteration on, forces are first moved on along their last change (Nesterov's momentum), until that points
-against what the iteration then does; and iterations end when the cost falls by less than tolerance times trace(M). All
-that is done for each island by itself, with its own part of M. The rows of an elliptic cone are visited together: first
-the force is scaled, then the tangential part is found for that normal force.
+The forces f minimise 1/2 f^T (A + R) f + f^T b within their bounds, with A = J M^-1 J^T and b = J qacc_smooth - aref.
+As 50 iterations do not converge, everything that decides where they end follows MuJoCo (found by comparison): each
+iteration visits the rows in a random order, of a generator (PCG) that starts anew in each solve; from the third
+iteration on, forces are first moved on along their last change (Nesterov's momentum), until that points against what
+the iteration then does; and iterations end when the cost falls by less than tolerance times trace(M).
+
+Up to FORMED chunks of rows A + R is formed, and each lane keeps its rows' residuals up to date while the rows take
+turns. Of more rows, of islands and of elliptic cones, see `pgs_many`.
 """
 
 from functools import cache
@@ -16,341 +16,174 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.scheduler import accesses
-from acesim_rl.stage import Stage, stage
-from acesim_rl.stages.solver.dense import CHOLESKY, SOLVE, epilogue, lanes_for, prelude
-from acesim_rl.state import StateData
+from acesim_rl.stage import BLOCK_DIM, Stage, stage
+from acesim_rl.stages.solver.bins import solver_stage
+from acesim_rl.stages.solver.dense import epilogue, lanes_for, prelude
+from acesim_rl.stages.solver.pgs_many import MACROS, begin, end, many
+from acesim_rl.state import FORMED, StateData
 
 __all__ = ["keep_warmstart", "pgs"]
 
-_SOURCE = r"""
-    // Lanes share out the dofs. What belongs to a row is the same number in all lanes, and all of them write it; each
-    // reads what it wrote itself, with a synchronisation between reading a number and writing it anew. Only one lane
-    // writes the order of the rows.
-    #define ROW(a, r) wp::address(a, 0, w)[r]  // a world's rows lie together: see arrays.py
-    #define EACH_ROW(r) LOOP for (int r = 0; r < nefc; ++r)
-    #define JACOBIAN_TIMES(v, y, r) \
-        const float* row_ = wp::address(J, r, 0, w); \
-        DOT(y, q, i, LOAD(row_ + i) * v[q])
-    #define MOVE(x, r, change) { \
-        const float* row_ = wp::address(JM, r, 0, w); \
-        ROWS(q, i) x[q] += row_[i] * (change); \
+_FORMED = r"""
+    // {chunks} chunks at most
+    const int C = {rows} / LANES;
+    float f[C], before[C], start[C], b[C], residual[C], diagonal_[C], inverse[C], low[C], high[C];
+    #define EACH_CHUNK(c) HELD(c, C)
+    #define JACOBIAN(r) wp::address(J, r, 0, w)
+    LOOP for (int c = 0; c * LANES < nefc; ++c) {
+        const int own = wp::min(INDEX(c), nefc - 1);
+        LOAD_VECTOR(row, JACOBIAN(own))
+        float s[NV];
+        UNROLL for (int j = 0; j < NV; ++j) s[j] = row[j];
+        // s = M^-1 row, each lane for its own row
+        UNROLL for (int k = 0; k < NV; ++k)
+            UNROLL for (int j = k + 1; j < NV; ++j) s[j] = MA(-FACTOR(h, j, k), s[k], s[j]);
+        UNROLL for (int k = 0; k < NV; ++k) s[k] *= FACTOR(h, k, k);
+        UNROLL for (int k = NV - 1; k > 0; --k)
+            UNROLL for (int j = 0; j < k; ++j) s[j] = MA(-FACTOR(h, j, k), s[k], s[j]);
+        LOOP for (int r = 0; r < nefc; ++r) {
+            LOAD_VECTOR(other, JACOBIAN(r))
+            PRODUCT(a, other, s)
+            if (OWN(c)) A(r, own) = r == own ? a + 1.f / ROW(D, r) : a;
+        }
     }
-    #define BOUNDED(r, f) \
-        ((r) < nequality ? (f) : (r) < nequality + nfriction \
-            ? wp::clamp((f), -ROW(friction, r), ROW(friction, r)) : wp::max((f), 0.f))
-    const bool has_cones = {HAS_CONES};
-    #define DIM(r) (has_cones && (r) >= nequality + nfriction ? ROW(cone, r) : 0)
-    float x[K], smooth[K], warm[K];
-    MATRIX(h);
-    OWN_ROWS(q) x[q] = smooth[q] = warm[q] = 0.f;
-    UNROLL for (int j = 0; j < NV; ++j) {
-        const float* row = wp::address(M, j, 0, w);
-        OWN_ROWS(q) ENTRY(h, q, j) = 0.f;
-        ROWS(q, i) ENTRY(h, q, j) = LOAD(row + i);
-    }
-    const bool split = dof_island.shape[0] > 0;  // else all rows are one island, 0
-    int tree[K];
-    OWN_ROWS(q) tree[q] = 0;
-    if (split) ROWS(q, i) tree[q] = *wp::address(dof_island, i, w);
-    {CHOLESKY}
     {
-        float s[K];
-        OWN_ROWS(q) s[q] = 0.f;
-        ROWS(q, i) {
-            s[q] = *wp::address(qfrc_smooth, i, w);
-            warm[q] = *wp::address(qacc_warmstart, i, w);
-        }
-        {SOLVE}
-        OWN_ROWS(q) smooth[q] = s[q];
-        {  // once more, for what rounding has left over
-            double left[K];
-            OWN_ROWS(q) left[q] = 0.;
-            ROWS(q, i) left[q] = *wp::address(qfrc_smooth, i, w);
-            UNROLL for (int j = 0; j < NV; ++j) {
-                const float* row = wp::address(M, j, 0, w);
-                const double xj = AT(smooth, j);
-                ROWS(q, i) left[q] -= LOAD(row + i) * xj;
-            }
-            OWN_ROWS(q) s[q] = (float)left[q];
-            {SOLVE}
-        }
-        OWN_ROWS(q) x[q] = smooth[q] = smooth[q] + s[q];
-    }
-    // M^-1 J^T, the diagonal blocks of A + R, and the violations of the warm start
-    EACH_ROW(r) {
-        const float* row = wp::address(J, r, 0, w);
-        float own[K], s[K];
-        OWN_ROWS(q) own[q] = 0.f;
-        ROWS(q, i) own[q] = LOAD(row + i);
-        OWN_ROWS(q) s[q] = own[q];
-        {SOLVE}
-        float* out = wp::address(JM, r, 0, w);
-        ROWS(q, i) out[i] = s[q];
-        DOT(a, q, i, own[q] * s[q])
-        DOT(jar, q, i, own[q] * warm[q])
-        ROW(diagonal, r) = a + 1.f / ROW(D, r);
-        ROW(start, r) = jar - ROW(aref, r);
-        const int dim = DIM(r), head = dim < 0 ? r + dim : r;
-        if (dim != 0) {
-            wp::address(block, r, 0, w)[r - head] = ROW(diagonal, r);
-            LOOP for (int c = head; c < r; ++c) {
-                const float* other = wp::address(J, c, 0, w);
-                DOT(across, q, i, LOAD(other + i) * s[q])
-                wp::address(block, r, 0, w)[c - head] = wp::address(block, c, 0, w)[r - head] = across;
-            }
+        EVERYWHERE(all_smooth, smooth)
+        EVERYWHERE(all_warm, warm)
+        EACH_CHUNK(c) {
+            const int own = wp::min(INDEX(c), nefc - 1);
+            LOAD_VECTOR(row, JACOBIAN(own))
+            PRODUCT(jx, row, all_smooth)
+            PRODUCT(jw, row, all_warm)
+            const float aref_ = ROW(aref, own), warm_ = -ROW(D, own) * (jw - aref_);
+            b[c] = jx - aref_;
+            low[c] = own < nequality ? -1e30f : own < nequality + nfriction ? -ROW(friction, own) : 0.f;
+            high[c] = own >= nequality && own < nequality + nfriction ? ROW(friction, own) : 1e30f;
+            f[c] = before[c] = use_warmstart && OWN(c) ? wp::clamp(warm_, low[c], high[c]) : 0.f;
+            diagonal_[c] = A(own, own);
+            inverse[c] = 1.f / diagonal_[c];
         }
     }
-    // the forces that it gives
-    EACH_ROW(r) {
-        const int dim = DIM(r);
-        if (dim < 0) continue;
-        float f[6];
-        f[0] = BOUNDED(r, -ROW(D, r) * ROW(start, r));
-        if (dim > 0) {
-            float tt = 0.f;
-            for (int j = 1; j < dim; ++j) {
-                const float u = ROW(friction, r + j) * ROW(start, r + j);
-                tt += u * u;
-            }
-            const float mu = ROW(friction, r), n = mu * ROW(start, r), t = wp::sqrt(tt);
-            const float pull = ROW(D, r) / (mu * (1.f + mu * mu)) * (mu * t - n);
-            const bool bottom = mu * n + t <= 0.f, top = n >= mu * t;
-            f[0] = top ? 0.f : bottom ? f[0] : pull;
-            for (int j = 1; j < dim; ++j) {
-                const float y = ROW(start, r + j), c = ROW(friction, r + j);
-                f[j] = top ? 0.f : bottom ? -ROW(D, r + j) * y : -pull * c * c * y / t;
-            }
-        }
-        for (int j = 0; j < wp::max(dim, 1); ++j) {
-            const float force_j = use_warmstart ? f[j] : 0.f;
-            ROW(force, r + j) = ROW(before, r + j) = force_j;
-            MOVE(x, r + j, force_j)
-        }
+    // residual = (A + R) f + b
+    #define RESIDUALS { \
+        EACH_CHUNK(e) residual[e] = b[e]; \
+        EACH_CHUNK(c) TURNS ROWS_OF(c, k) { \
+            const float f_ = LANE_VALUE(f[c], k); \
+            EACH_CHUNK(e) residual[e] = MA(A(c * LANES + k, INDEX(e)), f_, residual[e]); \
+        } \
     }
+    RESIDUALS
     float cost = 0.f;  // of the warm start; without forces it is 0
-    EACH_ROW(r) {
-        const float f = ROW(force, r);
-        if (f == 0.f) continue;
-        const float* row = wp::address(J, r, 0, w);
-        DOT(jx, q, i, LOAD(row + i) * (x[q] + smooth[q]))
-        cost += f * (0.5f * (jx + f / ROW(D, r)) - ROW(aref, r));
+    EACH_CHUNK(c) if (OWN(c)) cost = MA(f[c], 0.5f * (residual[c] + b[c]), cost);
+    SUM(cost)
+    if (!(cost <= 0.f)) EACH_CHUNK(c) {
+        f[c] = before[c] = 0.f;
+        residual[c] = b[c];
     }
-    if (!(cost <= 0.f)) {
-        EACH_ROW(r) ROW(force, r) = ROW(before, r) = 0.f;
-        OWN_ROWS(q) x[q] = smooth[q];
-    }
-    #define IN(r) (!split || ROW(efc_island, r) == island)
-    int longest = 0;
-    LOOP for (int island = 0; island < (split ? NV : 1); ++island) {
-        int blocks = 0;  // cones, and rows outside of them; `order` gets the first row of each
-        SYNC
-        EACH_ROW(r) if (DIM(r) >= 0 && IN(r)) {
-            if (lane == 0) ROW(order, blocks) = r;
-            ++blocks;
+    DOT(trace, q, i, *wp::address(M, i, i, w))
+    int since_restart = 0;
+    const int* order_ = wp::address(orders, 0) + iterations * (nefc * (nefc - 1) / 2);
+    LOOP for (; spent < iterations && nefc > 0; order_ += nefc) {
+        HOLD_ORDER(turns, order_)
+        const bool momentum = since_restart > 1;
+        const float share = (since_restart - 1.f) / (since_restart + 2.f);
+        EACH_CHUNK(c) {
+            const float moved = MA(share, f[c] - before[c], f[c]);
+            before[c] = f[c];
+            if (momentum && OWN(c)) f[c] = wp::clamp(moved, low[c], high[c]);
+            start[c] = f[c];
         }
-        if (blocks == 0) continue;
-        DOT(trace, q, i, tree[q] == island ? *wp::address(M, i, i, w) : 0.f)
-        unsigned long long random = 1;
-        int iteration = 0, since_restart = 0;
-        LOOP for (; iteration < iterations;) {
-            SYNC
-            LOOP for (int i = blocks - 1; i > 0; --i) {
-                const unsigned int bits = (unsigned int)(((random >> 18) ^ random) >> 27);
-                const unsigned int turn = (unsigned int)(random >> 59);
-                random = random * 6364136223846793005ull + 1ull;
-                const int j = (int)(((bits >> turn) | (bits << ((32u - turn) & 31u))) % (unsigned int)(i + 1));
-                if (lane == 0) {
-                    const int other = ROW(order, i);
-                    ROW(order, i) = ROW(order, j);
-                    ROW(order, j) = other;
-                }
-            }
-            SYNC
-            const bool momentum = since_restart > 1;
-            if (momentum) OWN_ROWS(q) x[q] = tree[q] == island ? smooth[q] : x[q];
-            const float share = (since_restart - 1.f) / (since_restart + 2.f);
-            EACH_ROW(r) {
-                const int dim = DIM(r);
-                if (dim < 0 || !IN(r)) continue;
-                float f[6], moved[6], tt = 0.f;
-                for (int j = 0; j < wp::max(dim, 1); ++j) {
-                    f[j] = moved[j] = ROW(force, r + j);
-                    if (!momentum) continue;
-                    moved[j] += share * (f[j] - ROW(before, r + j));
-                    const float u = j > 0 ? moved[j] / ROW(friction, r + j) : 0.f;
-                    tt += u * u;
-                }
-                SYNC
-                if (momentum) moved[0] = BOUNDED(r, moved[0]);
-                const float t = wp::sqrt(tt), scale = t > moved[0] ? moved[0] / t : 1.f;  // back into the cone
-                for (int j = 0; j < wp::max(dim, 1); ++j) {
-                    if (momentum && j > 0) moved[j] *= scale;
-                    if (momentum) MOVE(x, r + j, moved[j])
-                    ROW(before, r + j) = f[j];
-                    ROW(start, r + j) = ROW(force, r + j) = moved[j];
-                }
-            }
-            ++iteration;
-            ++since_restart;
-            float improvement = 0.f, against = 0.f;
-            LOOP for (int k = 0; k < blocks; ++k) {
-                const int r = ROW(order, k), dim = DIM(r);
-                {CONE}
-                const float a = ROW(diagonal, r), f = ROW(force, r);
-                JACOBIAN_TIMES(x, jx, r)
-                const float residual = jx - ROW(aref, r) + f / ROW(D, r);
-                const float next = BOUNDED(r, f - residual / a);
-                const float change = next - f;
-                if (change == 0.f) continue;
-                improvement -= change * (0.5f * change * a + residual);
-                ROW(force, r) = next;
-                MOVE(x, r, change)
-            }
-            if (momentum) {
-                EACH_ROW(r) if (IN(r)) against += (ROW(start, r) - ROW(force, r)) * (ROW(start, r) - ROW(before, r));
-                if (against > 0.f) since_restart = 0;
-            }
-            if (improvement < tolerance * trace) break;
+        if (momentum) RESIDUALS
+        ++spent;
+        ++since_restart;
+        float improvement = 0.f, against = 0.f;
+        // all lanes compute as if it were their row's turn; what counts is what the lane finds whose row it is
+        TURNS for (int k = 0; k < nefc; ++k) {
+            TURN(r, turns, k)
+            PICK(f_, f, r)
+            PICK(residual_, residual, r)
+            PICK(a, diagonal_, r)
+            PICK(inverse_, inverse, r)
+            PICK(low_, low, r)
+            PICK(high_, high, r)
+            const float next = wp::min(wp::max(MA(-residual_, inverse_, f_), low_), high_), own_change = next - f_;
+            const float cheaper = MA(-own_change, MA(0.5f * own_change, a, residual_), improvement);
+            improvement = IS_OWN(r) ? cheaper : improvement;
+            PUT(f, r, next)
+            const float change = LANE_VALUE(own_change, r % LANES);
+            EACH_CHUNK(e) residual[e] = MA(A(r, INDEX(e)), change, residual[e]);
         }
-        longest = wp::max(longest, iteration);
+        if (momentum) {
+            EACH_CHUNK(c) if (OWN(c)) against = MA(start[c] - f[c], start[c] - before[c], against);
+            SUM(against)
+            if (against > 0.f) since_restart = 0;
+        }
+        SUM(improvement)
+        if (improvement < tolerance * trace) break;
     }
-    float total[K];
-    OWN_ROWS(q) total[q] = 0.f;
-    OWN_ROWS(q) x[q] = smooth[q];
-    EACH_ROW(r) {
-        const float f = ROW(force, r);
-        const float* row = wp::address(J, r, 0, w);
-        ROWS(q, i) total[q] += LOAD(row + i) * f;
-        MOVE(x, r, f)
-    }
-    ROWS(q, i) {
-        *wp::address(qacc, i, w) = x[q];
-        *wp::address(qfrc_constraint, i, w) = total[q];
-    }
-    if (lane == 0) *wp::address(niter, 0, w) = longest;
+    EACH_CHUNK(c) if (OWN(c)) ROW(force, INDEX(c)) = f[c];
+    #undef EACH_CHUNK
+    #undef JACOBIAN
+    #undef RESIDUALS
+    #undef A
 """
 
-
-_CONE = r"""
-    if (dim > 0) {
-        float f[6], old[6], residual[6];
-        for (int j = 0; j < dim; ++j) old[j] = f[j] = ROW(force, r + j);
-        for (int j = 0; j < dim; ++j) {
-            JACOBIAN_TIMES(x, jx, r + j)
-            residual[j] = jx - ROW(aref, r + j) + old[j] / ROW(D, r + j);
-        }
-        #define A(j, c) wp::address(block, r + (j), 0, w)[c]
-        if (f[0] < 1e-15f) {
-            f[0] = wp::max(0.f, f[0] - residual[0] / A(0, 0));
-            for (int j = 1; j < dim; ++j) f[j] = 0.f;
-        } else {  // along the ray through the force
-            float slope = 0.f, curvature = 0.f;
-            for (int j = 0; j < dim; ++j) {
-                slope += f[j] * residual[j];
-                for (int c = 0; c < dim; ++c) curvature += f[j] * A(j, c) * f[c];
-            }
-            if (curvature >= 1e-15f) {
-                const float scale = wp::max(0.f, 1.f - slope / curvature);
-                for (int j = 0; j < dim; ++j) f[j] *= scale;
-            }
-        }
-        if (f[0] < 1e-15f) {
-            for (int j = 1; j < dim; ++j) f[j] = 0.f;
-        } else {
-            // tangential forces y_j c_j that minimise the cost with |y| <= f_0: y = -(S + lambda)^-1 b, with lambda by
-            // Newton's method, not always to the end; so what lies on the bound is put there
-            const int size = dim - 1;
-            double S[5][5], b[5], y[5], z[5], lambda = 0., length_sq = 1.;
-            for (int j = 0; j < size; ++j) {
-                const double scale = ROW(friction, r + 1 + j);
-                b[j] = residual[j + 1] + A(j + 1, 0) * (f[0] - old[0]);
-                for (int c = 0; c < size; ++c) {
-                    b[j] -= A(j + 1, c + 1) * old[c + 1];
-                    S[j][c] = scale * A(j + 1, c + 1) * ROW(friction, r + 1 + c);
-                }
-                b[j] *= scale;
-            }
-            LOOP for (int search = 0; search < 20; ++search) {
-                double L[5][5];
-                for (int j = 0; j < size; ++j) {
-                    for (int c = 0; c <= j; ++c) {
-                        double sum = S[j][c] + (j == c ? lambda : 0.);
-                        for (int e = 0; e < c; ++e) sum -= L[j][e] * L[c][e];
-                        L[j][c] = j == c ? wp::sqrt(wp::max(sum, 1e-30)) : sum / L[c][c];
-                    }
-                    y[j] = -b[j];
-                    for (int e = 0; e < j; ++e) y[j] -= L[j][e] * y[e];
-                    y[j] /= L[j][j];
-                }
-                double yy = 0., zz = 0.;
-                for (int j = size - 1; j >= 0; --j) {
-                    for (int e = j + 1; e < size; ++e) y[j] -= L[e][j] * y[e];
-                    y[j] /= L[j][j];
-                    yy += y[j] * y[j];
-                }
-                const double radius = (double)f[0] * f[0];
-                length_sq = yy;
-                if (yy - radius < 1e-10) break;
-                for (int j = 0; j < size; ++j) {  // the derivative of |y|^2 is -2 |L^-1 y|^2
-                    z[j] = y[j];
-                    for (int e = 0; e < j; ++e) z[j] -= L[j][e] * z[e];
-                    z[j] /= L[j][j];
-                    zz += z[j] * z[j];
-                }
-                const double more = (yy - radius) / (2. * zz);
-                if (more < 1e-10) break;
-                lambda += more;
-            }
-            const double onto = lambda > 0. ? wp::sqrt((double)f[0] * f[0] / length_sq) : 1.;
-            for (int j = 0; j < size; ++j) f[j + 1] = (float)(onto * y[j] * ROW(friction, r + 1 + j));
-        }
-        for (int j = 0; j < dim; ++j) {
-            float half = residual[j];
-            for (int c = 0; c < dim; ++c) half += 0.5f * A(j, c) * (f[c] - old[c]);
-            improvement -= (f[j] - old[j]) * half;
-        }
-        for (int j = 0; j < dim; ++j) {
-            ROW(force, r + j) = f[j];
-            MOVE(x, r + j, f[j] - old[j])
-        }
-        #undef A
-        continue;
+_FEW = r"""
+    #if defined(__CUDA_ARCH__)
+        __shared__ float formed_[{teams}][{rows} * {rows}];
+        float* formed = formed_[threadIdx.x / LANES];
+    #else
+        float formed[{rows} * {rows}];
+    #endif
+    #define A(r, own) formed[(r) * {rows} + (own)]
+    {
+        {FORMED}
     }
 """
+"""A variant for few rows."""
 
-
-def _module(nv: int, cones: bool) -> str:
-    return f"acesim_rl.solver.pgs{'.cones' if cones else ''}.nv{nv}"
+_REST = r"""
+    if (nefc <= {rows}) {
+        #define A(r, own) wp::address(AR, r, 0, w)[own]
+        {FORMED}
+    } else {
+        {MANY}
+    }
+"""
+"""Any number of rows."""
 
 
 @cache
-def pgs(nv: int, cones: bool = False) -> Stage:
-    """The solver for models with nv degrees of freedom, with elliptic cones or without."""
-    body = _SOURCE.replace("{CHOLESKY}", CHOLESKY).replace("{SOLVE}", SOLVE)
-    body = body.replace("{CONE}", _CONE if cones else "").replace("{HAS_CONES}", str(int(cones)))
-    snippet = prelude(nv) + body + epilogue("ROW", "EACH_ROW", "JACOBIAN_TIMES", "MOVE", "BOUNDED", "DIM", "IN")
+def pgs(nv: int, chunks: int | None = None) -> Stage:
+    """The solver for models with nv degrees of freedom, without elliptic cones; for `chunks` see `solver_stage`."""
+    few = chunks is not None
+    rows = lanes_for(nv) * (chunks or FORMED)
+    body = (_FEW if few else _REST).replace("{FORMED}", _FORMED).replace("{MANY}", many(cones=False))
+    body = body.replace("{rows}", str(rows)).replace("{teams}", str(BLOCK_DIM // lanes_for(nv)))
+    body = prelude(nv) + begin(cones=False) + body.replace("{chunks}", str(chunks or FORMED)) + end()
+    scratch = () if few else ("AR", "JM", "diagonal", "before", "start", "order")
+    islands = () if few else ("efc_island", "dof_island")
 
     @accesses(
         reads=(
-            "M", "J", "D", "aref", "friction", "qfrc_smooth", "qacc_warmstart", "JM", "diagonal", "before", "start",
-            "order", "force", "cone", "block", "efc_island", "dof_island",
+            "M", "J", "D", "aref", "friction", "qfrc_smooth", "qacc_warmstart", "orders", "force", *scratch, *islands,
         ),
-        writes=("JM", "block", "diagonal", "before", "start", "order", "force", "qacc", "qfrc_constraint", "niter"),
+        writes=("force", "qacc", "qfrc_constraint", "niter", *scratch),
     )  # fmt: skip
-    @wp.func_native(snippet)
+    @wp.func_native(body + epilogue(*MACROS))
     def solve(
         M: wp.array3d[float],
         J: wp.array3d[float],
         D: wp.array2d[float],
         aref: wp.array2d[float],
         friction: wp.array2d[float],
-        cone: wp.array2d[int],
         efc_island: wp.array2d[int],
         dof_island: wp.array2d[int],
         qfrc_smooth: wp.array2d[float],
         qacc_warmstart: wp.array2d[float],
+        orders: wp.array[int],
+        AR: wp.array3d[float],
         JM: wp.array3d[float],
-        block: wp.array3d[float],
         diagonal: wp.array2d[float],
         before: wp.array2d[float],
         start: wp.array2d[float],
@@ -369,22 +202,19 @@ def pgs(nv: int, cones: bool = False) -> Stage:
         lane: int,
     ): ...
 
-    def pgs(m: ModelData, d: StateData, w: int, lane: int):
+    @wp.func
+    def solve_world(m: ModelData, d: StateData, w: int, lane: int):
         solve(
-            d.M, d.efc_J, d.efc_D, d.efc_aref, d.efc_friction, d.efc_cone, d.efc_island, d.dof_island, d.qfrc_smooth,
-            d.qacc_warmstart, d.efc_JM, d.efc_block, d.efc_diagonal, d.efc_jar, d.efc_jv, d.efc_order, d.efc_force,
-            d.qacc, d.qfrc_constraint, d.solver_niter, d.nefc[0, w], m.nequality_row, m.nfriction, m.iterations,
-            m.tolerance, m.use_warmstart, w, lane,
+            d.M, d.efc_J, d.efc_D, d.efc_aref, d.efc_friction, d.efc_island, d.dof_island, d.qfrc_smooth,
+            d.qacc_warmstart, m.pgs_orders, d.efc_AR, d.efc_JM, d.efc_diagonal, d.efc_jar, d.efc_jv, d.efc_order,
+            d.efc_force, d.qacc, d.qfrc_constraint, d.solver_niter, d.nefc[0, w], m.nequality_row, m.nfriction,
+            m.iterations, m.tolerance, m.use_warmstart, w, lane,
         )  # fmt: skip
 
-    return stage("world", module=_module(nv, cones), lanes=lanes_for(nv))(pgs)
+    return solver_stage(solve_world, "pgs", f"acesim_rl.solver.pgs.nv{nv}", lanes_for(nv), chunks)
 
 
-@cache
-def keep_warmstart(nv: int, cones: bool = False) -> Stage:
+@stage("dof")
+def keep_warmstart(m: ModelData, d: StateData, i: int, w: int):
     """All phases of a step start their iterations from the acceleration that the last step ended with."""
-
-    def keep_warmstart(m: ModelData, d: StateData, i: int, w: int):
-        d.qacc_warmstart[i, w] = d.qacc[i, w]
-
-    return stage("dof", module=_module(nv, cones))(keep_warmstart)
+    d.qacc_warmstart[i, w] = d.qacc[i, w]
