@@ -58,6 +58,7 @@ class ModelData:
     eq_solimp: wp.array2d[wp.types.vector(length=5, dtype=float)]
     impratio: float
     refsafe: int
+    hardness: float  # softness below which a contact counts as hard, relative to the bodies' inverse weight
     gravity: wp.array2d[wp.vec3]
     timestep: wp.array2d[float]
     density: wp.array2d[float]

@@ -143,6 +143,7 @@ def structure(model: Model) -> dict[str, Any]:
         "friction_dofid": model.friction_dofs,
         "pgs_orders": visiting_orders(128, mj.opt.iterations) if model.plain_pgs else [],
         "impratio": float(mj.opt.impratio),
+        "hardness": 0.0 if model.solver == "pgs" else 3e-5,  # PGS can do with any
         "refsafe": int(not mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_REFSAFE),
         "body_subtreenum": subtree,
         "body_lastdof": last,

@@ -169,6 +169,23 @@ def parts_of_cones(model: str, states: Reference) -> set[str]:
     return {names[mujoco.mjtConstraintState(state).name.removeprefix("mjCNSTRSTATE_")] for state in found}
 
 
+@pytest.mark.parametrize("method", ["newton", "pgs"])
+@pytest.mark.parametrize("friction", [0, 1e-3, 1e-2])
+def test_little_friction(friction, method):
+    """MuJoCo's pyramids get the stiffer, the less friction there is, far beyond float32."""
+    model = lander(f"friction='{friction}' priority='1'", METHODS[method])
+    assert_matches(model, runs=6, spread=0.03, speed=1.0, contacts=True, constrained=1e-3)
+
+
+@pytest.mark.parametrize("friction", [0, 1e-2])
+def test_little_friction_of_what_cannot_leave(friction):
+    """On a rail along the floor: nothing moves along the normal, so the force is stiffness times depth."""
+    rail = (
+        f"<body pos='0 0 .0999'><joint type='slide' axis='1 0 0'/><geom size='.1' friction='{friction}' priority='1'/>"
+    )
+    assert_matches(scene(FLOOR + rail + "</body>"), runs=6, contacts=True, constrained=3e-4)
+
+
 PILE = (
     "<geom type='plane' size='5 5 .1' condim='{0}'/>"
     "<body pos='0 0 .095'><freejoint/><geom size='.1' condim='{0}'/></body>"

@@ -9,7 +9,7 @@ from acesim_rl.stages.constraint.impedance import impedance, spring_damper
 from acesim_rl.stages.constraint.rows import first_row
 from acesim_rl.state import StateData
 
-__all__ = ["contact_friction", "contact_rows"]
+__all__ = ["contact_friction", "contact_rows", "pyramid_stiffness"]
 
 
 @wp.func
@@ -48,6 +48,18 @@ def contact_solref(m: ModelData, g1: int, g2: int, mix: float, w: int) -> wp.vec
 
 
 @wp.func
+def pyramid_stiffness(m: ModelData, mu: float, imp: float, weight: float, moves: bool) -> float:
+    """`efc_D` of the sides of a pyramid.
+
+    Almost without friction they are almost parallel, and the stiffer for it; where bodies can move along the normal,
+    float32 cannot solve that without a limit.
+    """
+    R = (1.0 - imp) * weight * (1.0 + mu * mu) / imp
+    least = wp.where(moves, m.hardness * weight, 0.0)
+    return 1.0 / wp.max(wp.max(2.0 * mu * mu / m.impratio * R, least), 1.0e-15)
+
+
+@wp.func
 def point_motion(m: ModelData, d: StateData, b: int, k: int, pos: wp.vec3, w: int) -> wp.vec3:
     """Velocity of the point pos of body b when dof k moves at unit speed (one column of mj_jac)."""
     offset = pos - d.subtree_com[m.body_rootid[b], w]
@@ -72,6 +84,7 @@ def contact_rows(m: ModelData, d: StateData, slot: int, w: int):
     pos = d.contact_pos[slot, w]
     frame = d.contact_frame[slot, w]
     vel = wp.vec3(0.0, 0.0, 0.0)  # of the second geom against the first, in the contact's frame
+    moves = bool(False)  # whether any dof moves them along the normal
     next1 = m.body_lastdof[b1]
     next2 = m.body_lastdof[b2]
     for r in range(m.nv):
@@ -84,6 +97,7 @@ def contact_rows(m: ModelData, d: StateData, slot: int, w: int):
             motion -= point_motion(m, d, b1, k, pos, w)
             next1 = m.dof_parentid[k]
         motion = frame * motion
+        moves = moves or wp.abs(motion[0]) > 1.0e-6
         vel += motion * d.qvel[k, w]
         if nrow == 1:
             d.efc_J[row, k, w] = motion[0]
@@ -105,8 +119,7 @@ def contact_rows(m: ModelData, d: StateData, slot: int, w: int):
         d.efc_D[row, w] = imp / wp.max((1.0 - imp) * weight, 1.0e-15)
         d.efc_aref[row, w] = -kb[1] * vel[0] - pull
         return
-    R = wp.max((1.0 - imp) * weight * (1.0 + mu * mu) / imp, 1.0e-15)
-    D = 1.0 / (2.0 * mu * mu / m.impratio * R)
+    D = pyramid_stiffness(m, mu, imp, weight, moves)
     for k in range(wp.static(4)):
         d.efc_D[row + k, w] = D
     d.efc_aref[row, w] = -kb[1] * (vel[0] + mu * vel[1]) - pull

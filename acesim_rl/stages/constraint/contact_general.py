@@ -5,7 +5,13 @@ import warp as wp
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
 from acesim_rl.stages.collision.contact import pair_margin
-from acesim_rl.stages.constraint.contact import contact_friction, contact_solref, mix_weight, point_motion
+from acesim_rl.stages.constraint.contact import (
+    contact_friction,
+    contact_solref,
+    mix_weight,
+    point_motion,
+    pyramid_stiffness,
+)  # fmt: skip
 from acesim_rl.stages.constraint.impedance import impedance, spring_damper
 from acesim_rl.stages.constraint.rows import first_row
 from acesim_rl.state import StateData
@@ -55,6 +61,7 @@ def contact_rows_general(m: ModelData, d: StateData, slot: int, w: int):
     pos = d.contact_pos[slot, w]
     frame = d.contact_frame[slot, w]
     vel = vec6()  # of the second geom against the first, in the contact's frame
+    moves = bool(False)  # whether any dof moves them along the normal
     next1 = m.body_lastdof[b1]
     next2 = m.body_lastdof[b2]
     for r in range(m.nv):
@@ -70,6 +77,7 @@ def contact_rows_general(m: ModelData, d: StateData, slot: int, w: int):
             turn -= wp.spatial_top(d.cdof[k, w])
             next1 = m.dof_parentid[k]
         move = frame * move
+        moves = moves or wp.abs(move[0]) > 1.0e-6
         turn = frame * turn
         motion = vec6(move[0], move[1], move[2], turn[0], turn[1], turn[2])
         vel += motion * d.qvel[k, w]
@@ -111,8 +119,7 @@ def contact_rows_general(m: ModelData, d: StateData, slot: int, w: int):
             d.efc_friction[row + j, w] = friction[j]
             d.efc_cone[row + j, w] = -j
     else:
-        R = wp.max((1.0 - imp) * weight * (1.0 + mu * mu) / imp, 1.0e-15)
-        D = 1.0 / (2.0 * mu * mu / m.impratio * R)
+        D = pyramid_stiffness(m, mu, imp, weight, moves)
         for j in range(1, dim):
             for side in range(wp.static(2)):
                 sign = 1.0 - 2.0 * float(side)
