@@ -21,6 +21,7 @@ format: .venv/installed
 
 bench: .venv/installed  ## the tables of the README, measured on this machine's CPU
 	$(BIN)/python benchmarks/parity.py --device cpu --json benchmarks/results/parity_cpu.json
+	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/schedulers.py --env ant --num-envs 256,1024 --device cpu \
 	    --json benchmarks/results/schedulers_ant_cpu.json --plot benchmarks/results/schedulers_ant_cpu.png
 	$(BIN)/python benchmarks/simulators.py --env ant --num-envs 1024 --device cpu \

@@ -80,12 +80,10 @@ def check_supported(mj: mujoco.MjModel, name: str) -> None:
                 what = f"flag {flag.removeprefix(prefix).lower()}='{state}'"
                 refuse("option", 0, what, f"'{state}' of {', '.join(may).lower()}")
 
-    for count, kind, what in (
-        (mj.nflex, obj.mjOBJ_FLEX, "a flex"),
-        (mj.nplugin, obj.mjOBJ_PLUGIN, "a plugin"),
-    ):
-        if count:
-            refuse(kind, 0, what, "bodies, joints, geoms, motors, contact excludes")
+    if mj.nflex:
+        refuse(obj.mjOBJ_FLEX, 0, "a flex", "rigid bodies")
+    if mj.nplugin:
+        refuse(obj.mjOBJ_PLUGIN, 0, "a plugin", "MuJoCo's own elements")
     kinds = (mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD, mujoco.mjtEq.mjEQ_JOINT, mujoco.mjtEq.mjEQ_TENDON)
     if (e := first(~np.isin(mj.eq_type, kinds))) is not None:
         what = f"an equality constraint of type '{_enum(mujoco.mjtEq, mj.eq_type[e])}'"
@@ -114,8 +112,9 @@ def _check_geoms(mj, refuse, first) -> None:
             refuse(obj.mjOBJ_GEOM, g2, what, ", ".join(name.replace("_", "-") for name in PAIR_TYPES))
     if (g := first(touching & ~np.isin(mj.geom_condim, (1, 3, 4, 6)))) is not None:
         refuse(obj.mjOBJ_GEOM, g, f"condim {mj.geom_condim[g]}", "condim 1, 3, 4, 6")
-    if (p := first(_nonzero(mj, "pair_solreffriction"))) is not None:
-        refuse(obj.mjOBJ_PAIR, p, "solreffriction", "condim, friction, solref, solimp, margin, gap")
+    for attribute in ("solreffriction", "adhesion"):
+        if (p := first(_nonzero(mj, f"pair_{attribute}"))) is not None:
+            refuse(obj.mjOBJ_PAIR, p, attribute, "condim, friction, solref, solimp, margin, gap")
     both = np.sort(np.stack([mj.pair_geom1, mj.pair_geom2], axis=1), axis=1).tolist()
     if (p := first([pair in both[:k] for k, pair in enumerate(both)])) is not None:
         refuse(obj.mjOBJ_PAIR, p, "a second contact pair of the same geoms", "one for two geoms")

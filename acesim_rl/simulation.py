@@ -165,7 +165,7 @@ class Simulation:
         self.device = wp.get_device(device)
         self.groups = [Group(name, model, worlds, self.device) for name, model, worlds in scene.groups]
         for group in self.groups if sensors else ():
-            check_sensors(group.model.mj, group.name)
+            check_sensors(group.model.mj, group.model.name)
             group.with_sensors = True
         newton = [group.model.nv for group in self.groups if group.model.plain_newton]
         solvers = [solver(nv) for nv in newton for solver in (stages.newton, stages.euler_damping)]

@@ -56,7 +56,8 @@ def print_table(title: str, rows: list[Row]) -> None:
     """Rows as a table; numbers to four digits."""
     table = Table(title=title)
     for name in rows[0]:
-        table.add_column(name, justify="left" if isinstance(rows[0][name], str) else "right")
+        text = isinstance(rows[0][name], str)
+        table.add_column(name, justify="left" if text else "right", no_wrap=text)
     for row in rows:
         table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values()))
     Console(width=140).print(table)

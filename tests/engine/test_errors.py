@@ -10,99 +10,23 @@ import pytest
 
 from acesim_rl import Model, Scene, Simulation
 from acesim_rl.mjcf import UnsupportedError
+from refused_models import REFUSED, leg
 
 ASSETS = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
 
 
-def leg(joint="", geom="", body="", option="", flag="", motor="<motor name='motor' joint='hip'/>", world="", extra=""):
-    """A pendulum over a floor, with something added."""
-    return f"""<mujoco><option {option}><flag {flag}/></option>
-    <worldbody><geom name='floor' type='plane' size='5 5 .1'/><body name='leg' pos='0 0 1' {body}>
-    <joint name='hip' axis='0 1 0' {joint}/><site name='tip'/>
-    <geom name='shin' type='capsule' fromto='0 0 0 .3 0 0' size='.05' {geom}/></body>{world}</worldbody>
-    <actuator>{motor}</actuator>{extra}</mujoco>"""
-
-
-REFUSED = {
-    "tendon 'string'": [
-        leg(extra=f"<tendon><fixed name='string' {text}><joint joint='hip' coef='1'/></fixed></tendon>")
-        for text in (
-            "armature='1'", "actuatorfrcrange='-1 1'", "stiffness='1' springyield='.1'",
-        )
-    ] + [
-        leg(
-            extra="<tendon><spatial name='string'><site site='tip'/><site site='base'/></spatial></tendon>",
-            world="<site name='base'/>",
-        )
-    ],
-    "pair 'touch'": [
-        leg(extra=f"<contact>{pairs}</contact>")
-        for pairs in (
-            "<pair name='touch' geom1='floor' geom2='shin' solreffriction='.02 1'/>",
-            "<pair geom1='floor' geom2='shin'/><pair name='touch' geom1='shin' geom2='floor'/>",
-        )
-    ],
-    "flex": [leg(world="<flexcomp name='cloth' type='grid' count='3 3 1' spacing='.1 .1 .1' dim='2' rigid='true'/>")],
-    "joint 'hip'": [
-        leg(joint)
-        for joint in (
-            "stiffness='1' springyield='.1'",
-        )
-    ],
-    "geom 'fin'": [
-        leg(
-            option="density='1'",
-            world="<geom name='fin' size='.1' fluidshape='ellipsoid' contype='0' conaffinity='0'/>",
-        )
-    ],
-    "geom 'shin'": [leg(geom=geom) for geom in ("surfacevel='1 0 0'", "adhesion='1'")],
-    "geom 'stone'": [
-        leg(world="<geom name='stone' type='ellipsoid' size='.1 .1 .1'/>"),
-        leg(
-            world="<geom name='stone' type='ellipsoid' size='.1 .1 .1' contype='0' conaffinity='0'/>",
-            extra="<contact><pair geom1='stone' geom2='shin'/></contact>",
-        ),
-    ],
-    "actuator 'motor'": [
-        leg(motor=f"<{kind} name='motor' {text}/>")
-        for kind, text in (
-            ("pid", "joint='hip'"), ("muscle", "joint='hip' lengthrange='-1 1'"),
-            ("adhesion", "body='leg' ctrlrange='0 1'"), ("motor", "cranksite='tip' slidersite='tip' cranklength='.1'"),
-            ("motor", "joint='hip' damping='1'"), ("motor", "joint='hip' armature='1'"),
-            ("motor", "joint='hip' delay='.1' nsample='60'"),
-        )
-    ],
-    "option": [
-        leg(option=option)
-        for option in (
-            "integrator='discrete'", "noslip_iterations='3'",
-        )
-    ] + [
-        leg(flag=f"{flag}='enable'") for flag in ("override", "diagexact", "speculative", "sleep")
-    ] + [leg(flag="autoreset='disable'")],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("element, model", [(name, model) for name, models in REFUSED.items() for model in models])
-def test_unsupported(element, model, tmp_path):
-    file = tmp_path / "leg.xml"
-    file.write_text(model)
-    with pytest.raises(UnsupportedError, match=f"leg.xml: {element}.* is not supported; supported: ."):
-        Model.from_mjcf(file)
-
-
 def test_what_a_refusal_names():
+    """All refusals: test_feature_models.py."""
+    models = {feature.name: feature.xml for feature in REFUSED}
     for model, words in (
-        (REFUSED["geom 'stone'"][0], "type 'ellipsoid' that can collide.*plane, sphere, capsule, cylinder, box"),
-        (REFUSED["geom 'stone'"][1], "a collision of types 'capsule' and 'ellipsoid' is not supported.*capsule-box"),
+        (models["ellipsoid"], "type 'ellipsoid' that can collide.*plane, sphere, capsule, cylinder, box"),
+        (models["capsule-ellipsoid, pair"], "types 'capsule' and 'ellipsoid' is not supported.*capsule-box"),
         (leg(motor="<adhesion body='leg' ctrlrange='0 1'/>"), "actuator '0': trntype 'body'.*joint, .*tendon, site"),
         (leg(option="noslip_iterations='2'"), "XML string: option: noslip_iterations 2 is not supported; supported: "),
         (leg(flag="autoreset='disable'"), "flag autoreset='disable'.*'disable' of constraint, limit, contact"),
     ):
         with pytest.raises(UnsupportedError, match=words):
             Model.from_mjcf(model)
-    with pytest.raises(UnsupportedError, match="no joints"):
-        Model.from_mjcf("<mujoco><worldbody><geom size='.1'/></worldbody></mujoco>")
     with pytest.raises(UnsupportedError, match="my robot: option: noslip_iterations 3"):
         Model.from_mujoco(mujoco.MjModel.from_xml_string(leg(option="noslip_iterations='3'")), name="my robot")
 

@@ -255,38 +255,6 @@ def test_contact_parameters(other):
         )
 
 
-OPTIONS = [
-    *(f"<option {text}/>" for text in (
-        "impratio='10'", "impratio='.1'", "gravity='1 -2 3'", "timestep='.01'", "jacobian='sparse'",
-    )),
-    *(f"<option><flag {flag}='disable'/></option>" for flag in (
-        "refsafe", "contact", "constraint", "limit", "filterparent", "warmstart", "island", "equality", "frictionloss",
-        "sensor", "midphase", "nativeccd", "multiccd", "eulerdamp",
-    )),
-    "<option><flag energy='enable' fwdinv='enable' invdiscrete='enable'/></option>",
-    "<compiler angle='radian' eulerseq='zyx' inertiafromgeom='true' balanceinertia='true' boundmass='.1'/>",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_options_and_flags(option):
-    inside = "<geom size='.1' solref='.001 1'/>" + (
-        "<body pos='.15 0 0' euler='.1 .2 .3'>"
-        "<joint range='-.01 .01' axis='0 1 0' damping='.1'/><geom type='capsule' size='.1 .1'/>"
-        "<body pos='.15 0 0'><joint type='slide' axis='1 0 0'/><geom size='.1'/></body></body>"
-    )
-    joints = "<joint type='slide'/><joint type='ball'/>"
-    assert_matches(scene(FLOOR + body(joints, inside, "pos='0 0 .09'"), option), spread=0.1)
-
-
-def test_geoms_that_only_weigh_something():
-    shapes = "".join(
-        f"<geom type='{kind}' size='.1 .2 .3' contype='0' conaffinity='0' pos='.1 0 0'/>"
-        for kind in ("box", "ellipsoid", "cylinder")
-    )
-    assert_matches(scene(FLOOR + body("<freejoint/>", "<geom size='.1'/>" + shapes, "pos='0 0 .1'")), contacts=True)
-
-
 @pytest.mark.parametrize("option", ["", RK4], ids=["Euler", "RK4"])
 def test_quaternions_that_are_not_of_unit_length(option):
     """MuJoCo normalises them, and takes zero as no rotation."""
