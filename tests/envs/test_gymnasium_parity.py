@@ -77,8 +77,8 @@ def compare(env: BatchEnv, steps: dict[str, np.ndarray]) -> None:
     env.group.state.set("qacc", steps["warm"])  # where an iteration begins decides where a short one ends
     _, reward, terminated, _, info = env.step(torch.from_numpy(steps["action"]))
     close = np.isclose(env.final_obs.numpy(), steps["obs"], rtol=1e-3, atol=1e-3).all(axis=1)
-    # Of a humanoid's hundred states, one has a contact whose distance is the margin to eight digits in one of 20 forward
-    # passes: there in ours, not yet in MuJoCo's.
+    # Of a hundred states of a humanoid one has a contact whose distance is the margin to eight digits in one of twenty
+    # forward passes: there in ours, not yet in MuJoCo's.
     if np.count_nonzero(~close) > max(1, len(close) // 100):
         np.testing.assert_allclose(env.final_obs.numpy(), steps["obs"], rtol=1e-3, atol=1e-3)
     np.testing.assert_allclose(reward.numpy()[close], steps["reward"][close], rtol=1e-3, atol=1e-3)
