@@ -247,6 +247,7 @@ class Model:
             "branch": len(self.branches),
             "tree": len(self.roots),
             "joint": self.njnt,
+            "geom": self.mj.ngeom,
             "actuator": self.nu,
             "tendon": self.mj.ntendon,
             "sensor": self.mj.nsensor,

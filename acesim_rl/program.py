@@ -52,6 +52,7 @@ def forward(model: Model, bins: tuple[int, ...] = (), again: bool = False) -> It
     """From positions, velocities and controls to accelerations (mj_forward); `again` in a step, a later phase."""
     yield stages.limit_need, ()
     yield stages.kinematics, ()
+    yield stages.geom_poses, ()
     yield stages.subtree_com, ()
     yield stages.cinert, ()
     yield stages.cdof, ()

@@ -52,6 +52,8 @@ class StateData:
     xipos: wp.array2d[wp.vec3]  # [nbody]
     xanchor: wp.array2d[wp.vec3]  # [njnt]
     xaxis: wp.array2d[wp.vec3]  # [njnt]
+    geom_xpos: wp.array2d[wp.vec3]  # [ngeom]
+    geom_xquat: wp.array2d[wp.quat]  # [ngeom] xyzw; MuJoCo keeps the matrix, geom_xmat
     subtree_com: wp.array2d[wp.vec3]  # [nbody], filled at the roots of trees only
     cinert: wp.array2d[vec10]  # [nbody]
     crb: wp.array2d[vec10]  # [nbody]
@@ -126,7 +128,7 @@ class StateData:
 
 FIELDS: dict[str, Any] = struct_fields(StateData)
 """All fields, by name."""
-QUATERNIONS = ("xquat", "mocap_quat")
+QUATERNIONS = ("xquat", "geom_xquat", "mocap_quat")
 
 
 def optional_sizes(model: Model) -> dict[str, int | tuple[int, ...]]:
@@ -184,6 +186,8 @@ class State:
             "M": (model.nv, model.nv),
             "efc_J": (rows, model.nv),
             "row_need": 2 * model.nlimit + model.nslot,
+            "geom_xpos": model.mj.ngeom,
+            "geom_xquat": model.mj.ngeom,
             "xanchor": model.njnt,
             "xaxis": model.njnt,
         }

@@ -27,7 +27,7 @@ from acesim_rl.stages.gravcomp import gravcomp
 from acesim_rl.stages.inertia import cdof, cinert, subtree_com
 from acesim_rl.stages.integrate import euler, runge_kutta
 from acesim_rl.stages.internal import cacc, cfrc_int, energy, subtree_vel
-from acesim_rl.stages.kinematics import kinematics
+from acesim_rl.stages.kinematics import geom_poses, kinematics
 from acesim_rl.stages.mass_matrix import crb, mass_matrix
 from acesim_rl.stages.passive import passive
 from acesim_rl.stages.polynomial import polynomial_passive
@@ -82,6 +82,7 @@ __all__ = [
     "fluid_force",
     "fluid_passive",
     "friction_rows",
+    "geom_poses",
     "gravcomp",
     "implicit",
     "islands",
@@ -110,8 +111,9 @@ __all__ = [
 ]  # fmt: skip
 
 GENERIC = (
-    check_state, kinematics, subtree_com, cinert, cdof, crb, mass_matrix, com_vel, passive, actuation, qfrc_smooth,
-    *COMMON, limit_need, count_rows, limit_rows, contact_rows, keep_warmstart, check_acc, euler, runge_kutta, cfrc_ext,
+    check_state, kinematics, geom_poses, subtree_com, cinert, cdof, crb, mass_matrix, com_vel, passive, actuation,
+    qfrc_smooth, *COMMON, limit_need, count_rows, limit_rows, contact_rows, keep_warmstart, check_acc, euler,
+    runge_kutta, cfrc_ext,
 )  # fmt: skip
 """Stages that serve every model: compiled once, together. Solvers are compiled for each number of dofs."""
 

@@ -7,7 +7,7 @@ from acesim_rl.stage import stage
 from acesim_rl.stages.joints import BALL, FREE, HINGE, get_quat, rotate
 from acesim_rl.state import StateData
 
-__all__ = ["kinematics"]
+__all__ = ["geom_poses", "kinematics"]
 
 
 @stage("branch")
@@ -49,3 +49,12 @@ def kinematics(m: ModelData, d: StateData, b: int, w: int):
     d.xpos[b, w] = pos
     d.xquat[b, w] = quat
     d.xipos[b, w] = pos + rotate(quat, m.body_ipos[b, w])
+
+
+@stage("geom")
+def geom_poses(m: ModelData, d: StateData, g: int, w: int):
+    """Pose of geom g from its body's."""
+    b = m.geom_bodyid[g]
+    quat = d.xquat[b, w]
+    d.geom_xpos[g, w] = d.xpos[b, w] + rotate(quat, m.geom_pos[g, w])
+    d.geom_xquat[g, w] = quat * m.geom_quat[g, w]

@@ -40,9 +40,7 @@ def object_pose(m: ModelData, d: StateData, kind: int, i: int, w: int) -> wp.tra
     if kind == XBODY:
         return wp.transform(d.xpos[i, w], d.xquat[i, w])
     if kind == GEOM:
-        b = m.geom_bodyid[i]
-        pos = d.xpos[b, w] + rotate(d.xquat[b, w], m.geom_pos[i, w])
-        return wp.transform(pos, d.xquat[b, w] * m.geom_quat[i, w])
+        return wp.transform(d.geom_xpos[i, w], d.geom_xquat[i, w])
     return site_pose(m, d, i, w)
 
 

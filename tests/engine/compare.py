@@ -12,7 +12,7 @@ from acesim_rl.simulation import Group
 __all__ = ["SMOOTH", "STATE", "Reference", "assert_matches", "errors", "reference", "simulate", "step_both"]
 
 SMOOTH = (
-    "xpos", "xquat", "xipos", "xanchor", "xaxis", "cdof", "cvel", "M", "qfrc_bias", "qfrc_passive",
+    "xpos", "xquat", "xipos", "geom_xpos", "xanchor", "xaxis", "cdof", "cvel", "M", "qfrc_bias", "qfrc_passive",
     "actuator_force", "qfrc_actuator", "qfrc_smooth",
 )  # fmt: skip
 """Fields of the forward pass that contacts and limits have no part in."""

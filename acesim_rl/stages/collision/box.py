@@ -4,7 +4,15 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.collision.contact import capsule_axis, geom_pose, no_contact, put_round_contact
+from acesim_rl.stages.collision.contact import (
+    apart,
+    capsule_axis,
+    capsule_bound,
+    geom_pose,
+    no_contact,
+    no_contacts,
+    put_round_contact,
+)  # fmt: skip
 from acesim_rl.stages.joints import rotate
 from acesim_rl.state import StateData
 
@@ -42,8 +50,8 @@ def sphere_box(m: ModelData, d: StateData, p: int, w: int):
     """One contact, at the box's point closest to the sphere's centre."""
     g1 = m.pair_geom1[p]
     g2 = m.pair_geom2[p]
-    box = geom_pose(m, d, g2, w)
-    centre = wp.transform_get_translation(geom_pose(m, d, g1, w))
+    box = geom_pose(d, g2, w)
+    centre = wp.transform_get_translation(geom_pose(d, g1, w))
     local = wp.transform_point(wp.transform_inverse(box), centre)
     touch_box(m, d, p, 0, w, box, m.geom_size[g2, w], local, m.geom_size[g1, w][0])
 
@@ -157,8 +165,11 @@ def capsule_box(m: ModelData, d: StateData, p: int, w: int):
     """Spheres at the segment's point closest to the box, and where it has gone along the box from there."""
     g1 = m.pair_geom1[p]
     g2 = m.pair_geom2[p]
-    capsule = geom_pose(m, d, g1, w)
-    box = geom_pose(m, d, g2, w)
+    if apart(m, d, p, w, capsule_bound(m, g1, w), wp.length(m.geom_size[g2, w])):
+        no_contacts(m, d, p, 2, w)
+        return
+    capsule = geom_pose(d, g1, w)
+    box = geom_pose(d, g2, w)
     size = m.geom_size[g2, w]
     radius = m.geom_size[g1, w][0]
     centre = wp.transform_point(wp.transform_inverse(box), wp.transform_get_translation(capsule))

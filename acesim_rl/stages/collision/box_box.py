@@ -4,7 +4,14 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.collision.contact import geom_pose, no_contact, pair_reach, put_contact
+from acesim_rl.stages.collision.contact import (
+    apart,
+    geom_pose,
+    no_contact,
+    no_contacts,
+    pair_reach,
+    put_contact,
+)  # fmt: skip
 from acesim_rl.stages.joints import rotate
 from acesim_rl.state import WARNINGS, StateData
 
@@ -196,8 +203,11 @@ def box_box(m: ModelData, d: StateData, p: int, w: int):
     """The overlap of two faces, up to eight contacts; or one contact of two edges."""
     g1 = m.pair_geom1[p]
     g2 = m.pair_geom2[p]
-    first = geom_pose(m, d, g1, w)
-    second = geom_pose(m, d, g2, w)
+    if apart(m, d, p, w, wp.length(m.geom_size[g1, w]), wp.length(m.geom_size[g2, w])):
+        no_contacts(m, d, p, CONTACTS, w)
+        return
+    first = geom_pose(d, g1, w)
+    second = geom_pose(d, g2, w)
     a = m.geom_size[g1, w]
     b = m.geom_size[g2, w]
     relative = wp.transform_multiply(wp.transform_inverse(first), second)

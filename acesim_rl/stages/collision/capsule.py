@@ -4,7 +4,15 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.collision.contact import capsule_axis, geom_pose, no_contact, touch_spheres
+from acesim_rl.stages.collision.contact import (
+    apart,
+    capsule_axis,
+    capsule_bound,
+    geom_pose,
+    no_contact,
+    no_contacts,
+    touch_spheres,
+)  # fmt: skip
 from acesim_rl.state import StateData
 
 __all__ = ["capsule_capsule", "sphere_capsule", "sphere_sphere"]
@@ -14,8 +22,8 @@ __all__ = ["capsule_capsule", "sphere_capsule", "sphere_sphere"]
 def sphere_sphere(m: ModelData, d: StateData, p: int, w: int):
     g1 = m.pair_geom1[p]
     g2 = m.pair_geom2[p]
-    c1 = wp.transform_get_translation(geom_pose(m, d, g1, w))
-    c2 = wp.transform_get_translation(geom_pose(m, d, g2, w))
+    c1 = wp.transform_get_translation(geom_pose(d, g1, w))
+    c2 = wp.transform_get_translation(geom_pose(d, g2, w))
     touch_spheres(m, d, p, 0, w, c1, m.geom_size[g1, w][0], c2, m.geom_size[g2, w][0])
 
 
@@ -23,9 +31,12 @@ def sphere_sphere(m: ModelData, d: StateData, p: int, w: int):
 def sphere_capsule(m: ModelData, d: StateData, p: int, w: int):
     g1 = m.pair_geom1[p]
     g2 = m.pair_geom2[p]
-    capsule = geom_pose(m, d, g2, w)
+    if apart(m, d, p, w, m.geom_size[g1, w][0], capsule_bound(m, g2, w)):
+        no_contact(m, d, p, 0, w)
+        return
+    capsule = geom_pose(d, g2, w)
     axis = capsule_axis(m, capsule, g2, w)
-    c1 = wp.transform_get_translation(geom_pose(m, d, g1, w))
+    c1 = wp.transform_get_translation(geom_pose(d, g1, w))
     c2 = wp.transform_get_translation(capsule)
     x = wp.clamp(wp.dot(axis, c1 - c2) / wp.max(wp.length_sq(axis), 1.0e-15), -1.0, 1.0)
     touch_spheres(m, d, p, 0, w, c1, m.geom_size[g1, w][0], c2 + axis * x, m.geom_size[g2, w][0])
@@ -36,8 +47,11 @@ def capsule_capsule(m: ModelData, d: StateData, p: int, w: int):
     """Closest points of two segments; parallel capsules (within 1e-4 rad) touch at two points."""
     g1 = m.pair_geom1[p]
     g2 = m.pair_geom2[p]
-    pose1 = geom_pose(m, d, g1, w)
-    pose2 = geom_pose(m, d, g2, w)
+    if apart(m, d, p, w, capsule_bound(m, g1, w), capsule_bound(m, g2, w)):
+        no_contacts(m, d, p, 2, w)
+        return
+    pose1 = geom_pose(d, g1, w)
+    pose2 = geom_pose(d, g2, w)
     c1 = wp.transform_get_translation(pose1)
     c2 = wp.transform_get_translation(pose2)
     r1 = m.geom_size[g1, w][0]

@@ -7,24 +7,39 @@ from acesim_rl.stages.joints import rotate
 from acesim_rl.state import StateData
 
 __all__ = [
-    "FAR", "capsule_axis", "geom_pose", "no_contact", "pair_margin", "pair_reach", "put_contact",
-    "put_round_contact", "touch_spheres",
+    "FAR", "apart", "capsule_axis", "capsule_bound", "cylinder_bound", "geom_pose", "no_contact", "no_contacts",
+    "pair_margin", "pair_reach", "put_contact", "put_round_contact", "touch_spheres",
 ]  # fmt: skip
 
 FAR = wp.constant(1.0e10)
 
 
 @wp.func
-def geom_pose(m: ModelData, d: StateData, g: int, w: int) -> wp.transform:
-    b = m.geom_bodyid[g]
-    quat = d.xquat[b, w]
-    return wp.transform(d.xpos[b, w] + rotate(quat, m.geom_pos[g, w]), quat * m.geom_quat[g, w])
+def geom_pose(d: StateData, g: int, w: int) -> wp.transform:
+    return wp.transform(d.geom_xpos[g, w], d.geom_xquat[g, w])
+
+
+@wp.func
+def apart(m: ModelData, d: StateData, p: int, w: int, bound1: float, bound2: float) -> bool:
+    """Whether the geoms of pair p, in spheres of these radii about their centres, are too far away for a contact."""
+    reach = bound1 + bound2 + pair_reach(m, p, w)
+    return wp.length_sq(d.geom_xpos[m.pair_geom2[p], w] - d.geom_xpos[m.pair_geom1[p], w]) > 1.0001 * reach * reach
 
 
 @wp.func
 def capsule_axis(m: ModelData, pose: wp.transform, g: int, w: int) -> wp.vec3:
     """From the centre of capsule g to the centre of its upper cap."""
     return rotate(wp.transform_get_rotation(pose), wp.vec3(0.0, 0.0, m.geom_size[g, w][1]))
+
+
+@wp.func
+def capsule_bound(m: ModelData, g: int, w: int) -> float:
+    return m.geom_size[g, w][0] + m.geom_size[g, w][1]
+
+
+@wp.func
+def cylinder_bound(m: ModelData, g: int, w: int) -> float:
+    return wp.length(wp.vec2(m.geom_size[g, w][0], m.geom_size[g, w][1]))
 
 
 @wp.func
@@ -73,6 +88,13 @@ def no_contact(m: ModelData, d: StateData, p: int, k: int, w: int):
     """Leave slot k of pair p empty."""
     d.contact_dist[m.pair_slot[p] + k, w] = FAR
     d.row_need[2 * m.nlimit + m.pair_slot[p] + k, w] = 0
+
+
+@wp.func
+def no_contacts(m: ModelData, d: StateData, p: int, count: int, w: int):
+    """Leave all slots of pair p empty."""
+    for k in range(count):
+        no_contact(m, d, p, k, w)
 
 
 @wp.func

@@ -6,7 +6,15 @@ import warp as wp
 
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
-from acesim_rl.stages.collision.contact import geom_pose, no_contact, pair_reach, put_contact
+from acesim_rl.stages.collision.contact import (
+    apart,
+    cylinder_bound,
+    geom_pose,
+    no_contact,
+    no_contacts,
+    pair_reach,
+    put_contact,
+)  # fmt: skip
 from acesim_rl.stages.collision.solid import SIDE, Solid, axis_of, best_direction, extent, support
 from acesim_rl.state import StateData
 
@@ -302,18 +310,24 @@ def solid(m: ModelData, g: int, w: int, pose: wp.transform, origin: wp.vec3, box
 @stage("pair:cylinder_cylinder", module=MODULE)
 def cylinder_cylinder(m: ModelData, d: StateData, p: int, w: int):
     """Four contacts of two caps, two of a side on a cap, else one."""
-    pose = geom_pose(m, d, m.pair_geom1[p], w)
+    if apart(m, d, p, w, cylinder_bound(m, m.pair_geom1[p], w), cylinder_bound(m, m.pair_geom2[p], w)):
+        no_contacts(m, d, p, 4, w)
+        return
+    pose = geom_pose(d, m.pair_geom1[p], w)
     origin = wp.transform_get_translation(pose)
     a = solid(m, m.pair_geom1[p], w, pose, origin, 0)
-    b = solid(m, m.pair_geom2[p], w, geom_pose(m, d, m.pair_geom2[p], w), origin, 0)
+    b = solid(m, m.pair_geom2[p], w, geom_pose(d, m.pair_geom2[p], w), origin, 0)
     put_contacts(m, d, p, w, origin, a, b)
 
 
 @stage("pair:cylinder_box", module=MODULE)
 def cylinder_box(m: ModelData, d: StateData, p: int, w: int):
     """Four contacts of a cap and a face, two of a side on a face, else one."""
-    pose = geom_pose(m, d, m.pair_geom1[p], w)
+    if apart(m, d, p, w, cylinder_bound(m, m.pair_geom1[p], w), wp.length(m.geom_size[m.pair_geom2[p], w])):
+        no_contacts(m, d, p, 4, w)
+        return
+    pose = geom_pose(d, m.pair_geom1[p], w)
     origin = wp.transform_get_translation(pose)
     a = solid(m, m.pair_geom1[p], w, pose, origin, 0)
-    b = solid(m, m.pair_geom2[p], w, geom_pose(m, d, m.pair_geom2[p], w), origin, 1)
+    b = solid(m, m.pair_geom2[p], w, geom_pose(d, m.pair_geom2[p], w), origin, 1)
     put_contacts(m, d, p, w, origin, a, b)

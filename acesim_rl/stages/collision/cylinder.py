@@ -5,9 +5,13 @@ import warp as wp
 from acesim_rl.model import ModelData
 from acesim_rl.stage import stage
 from acesim_rl.stages.collision.contact import (
+    apart,
     capsule_axis,
+    capsule_bound,
+    cylinder_bound,
     geom_pose,
     no_contact,
+    no_contacts,
     put_round_contact,
 )  # fmt: skip
 from acesim_rl.stages.joints import rotate
@@ -45,8 +49,8 @@ def sphere_cylinder(m: ModelData, d: StateData, p: int, w: int):
     """One contact, at the cylinder's point closest to the sphere's centre."""
     g1 = m.pair_geom1[p]
     g2 = m.pair_geom2[p]
-    cylinder = geom_pose(m, d, g2, w)
-    centre = wp.transform_get_translation(geom_pose(m, d, g1, w))
+    cylinder = geom_pose(d, g2, w)
+    centre = wp.transform_get_translation(geom_pose(d, g1, w))
     local = wp.transform_point(wp.transform_inverse(cylinder), centre)
     away = cylinder_distance(local, m.geom_size[g2, w][0], m.geom_size[g2, w][1])
     normal = -rotate(wp.transform_get_rotation(cylinder), wp.vec3(away[0], away[1], away[2]))
@@ -174,8 +178,11 @@ def capsule_cylinder(m: ModelData, d: StateData, p: int, w: int):
     """
     g1 = m.pair_geom1[p]
     g2 = m.pair_geom2[p]
-    capsule = geom_pose(m, d, g1, w)
-    cylinder = geom_pose(m, d, g2, w)
+    if apart(m, d, p, w, capsule_bound(m, g1, w), cylinder_bound(m, g2, w)):
+        no_contacts(m, d, p, 2, w)
+        return
+    capsule = geom_pose(d, g1, w)
+    cylinder = geom_pose(d, g2, w)
     quat = wp.transform_get_rotation(cylinder)
     centre = wp.transform_get_translation(capsule)
     world_axis = capsule_axis(m, capsule, g1, w)

@@ -36,8 +36,8 @@ def plane_point(
 def plane_sphere(m: ModelData, d: StateData, p: int, w: int):
     """One contact, below the sphere's centre."""
     g = m.pair_geom2[p]
-    plane = geom_pose(m, d, m.pair_geom1[p], w)
-    centre = wp.transform_get_translation(geom_pose(m, d, g, w))
+    plane = geom_pose(d, m.pair_geom1[p], w)
+    centre = wp.transform_get_translation(geom_pose(d, g, w))
     plane_point(m, d, p, 0, w, plane, centre, m.geom_size[g, w][0], wp.vec3(0.0, 0.0, 0.0))
 
 
@@ -45,8 +45,8 @@ def plane_sphere(m: ModelData, d: StateData, p: int, w: int):
 def plane_capsule(m: ModelData, d: StateData, p: int, w: int):
     """One contact for each end; the first tangent lies along the capsule."""
     g = m.pair_geom2[p]
-    plane = geom_pose(m, d, m.pair_geom1[p], w)
-    capsule = geom_pose(m, d, g, w)
+    plane = geom_pose(d, m.pair_geom1[p], w)
+    capsule = geom_pose(d, g, w)
     centre = wp.transform_get_translation(capsule)
     axis = capsule_axis(m, capsule, g, w)
     plane_point(m, d, p, 0, w, plane, centre + axis, m.geom_size[g, w][0], axis)
@@ -57,8 +57,8 @@ def plane_capsule(m: ModelData, d: StateData, p: int, w: int):
 def plane_cylinder(m: ModelData, d: StateData, p: int, w: int):
     """The lowest points of both discs, and two more that make a regular triangle with the lower one."""
     g = m.pair_geom2[p]
-    plane = geom_pose(m, d, m.pair_geom1[p], w)
-    cylinder = geom_pose(m, d, g, w)
+    plane = geom_pose(d, m.pair_geom1[p], w)
+    cylinder = geom_pose(d, g, w)
     centre = wp.transform_get_translation(cylinder)
     normal = plane_normal(plane)
     quat = wp.transform_get_rotation(cylinder)
@@ -86,8 +86,8 @@ def plane_cylinder(m: ModelData, d: StateData, p: int, w: int):
 def plane_box(m: ModelData, d: StateData, p: int, w: int):
     """The first four corners that touch, of those in the lower half of the box."""
     g = m.pair_geom2[p]
-    plane = geom_pose(m, d, m.pair_geom1[p], w)
-    box = geom_pose(m, d, g, w)
+    plane = geom_pose(d, m.pair_geom1[p], w)
+    box = geom_pose(d, g, w)
     centre = wp.transform_get_translation(box)
     normal = plane_normal(plane)
     size = m.geom_size[g, w]
