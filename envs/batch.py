@@ -238,7 +238,7 @@ class BatchEnv:
         if action.shape != self.action.shape:
             raise ValueError(f"action has shape {tuple(action.shape)}; expected {tuple(self.action.shape)}")
         if action is not self.action:
-            self.action.copy_(action)
+            self.action.copy_(action.detach())  # else torch would remember every step
         self._run("env step", self.emit_step)
         return self.obs, self.reward, self.terminated, self.truncated, dict(self.info)
 

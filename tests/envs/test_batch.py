@@ -55,6 +55,14 @@ def test_tensors_are_the_simulations_memory(batch):
     assert torch.equal(env.step(torch.arange(12.0).reshape(4, 3) / 12.0)[0], by_hand)
 
 
+def test_torch_does_not_remember_steps(batch):
+    env = batch("hopper", 4)
+    env.reset(seed=0)
+    weight = torch.ones((), requires_grad=True)
+    out = env.step(weight * torch.zeros(4, 3))
+    assert not env.action.requires_grad and not any(value.requires_grad for value in out[:4])
+
+
 def test_autoreset_in_the_same_step(batch):
     env = batch("inverted_pendulum", 6)
     env.reset(seed=5)
