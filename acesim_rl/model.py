@@ -7,11 +7,15 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from acesim_rl.arrays import lanes_for
 from acesim_rl.mjcf import check_supported, disabled_actuators, load
 from acesim_rl.model_data import DERIVED, DERIVED_FROM, NUMERIC_FIELDS, ModelData
 from acesim_rl.pairs import PAIR_TYPES, CandidatePairs, candidate_pairs
 
-__all__ = ["Model", "ModelData"]
+__all__ = ["FORMED", "Model", "ModelData"]
+
+FORMED = 4
+"""Chunks of rows (see `lanes_for`) up to which PGS forms the matrix of all pairs of rows."""
 
 _TURNED_OFF = {
     "GRAVITY": ("gravity",),
@@ -149,6 +153,12 @@ class Model:
     def has_bins(self) -> bool:
         """Whether the solver has variants for few rows (see `stages.solver.bins`)."""
         return self.plain_newton or self.plain_pgs
+
+    @property
+    def nformed(self) -> int:
+        """Rows, in whole chunks, up to which PGS forms the matrix of all their pairs; 0 where it never does."""
+        lanes = lanes_for(self.nv)
+        return min(FORMED, -(-self.nrow // lanes)) * lanes if self.plain_pgs else 0
 
     @property
     def has_islands(self) -> bool:

@@ -214,7 +214,8 @@ class Simulation:
             for name, counts in group.state.warnings.items():
                 if counts.any():
                     first, *others = counts.nonzero()[0]
-                    group.state.set("warning", 0)
+                    for each in self.groups:
+                        each.state.set("warning", 0)
                     more = f" (and {len(others)} other worlds)" if others else ""
                     raise StrictError(f"{group.name}, world {first}{more}: {name}: {WARNINGS[name]}")
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from acesim_rl.arrays import allocate, lanes_for, struct_fields, vec10, write_worlds
+from acesim_rl.arrays import allocate, struct_fields, vec10, write_worlds
 from acesim_rl.model import Model, ModelData
 
-__all__ = ["FORMED", "SCRATCH", "WARNINGS", "State", "StateData"]
+__all__ = ["SCRATCH", "WARNINGS", "State", "StateData"]
 
 WARNINGS = {
     "bad_qpos": "a position was not finite or beyond 1e10; the world was reset",
@@ -23,9 +23,6 @@ WARNINGS = {
 SCRATCH = ("efc_jar", "efc_jv", "efc_AR", "efc_JM", "efc_block", "efc_diagonal", "efc_order")
 """Fields that a solver variant may or may not use: after a step they mean nothing. Of all others each bit is the same
 in every run."""
-
-FORMED = 4
-"""Chunks of rows (see `lanes_for`) up to which PGS forms the matrix of all pairs of rows."""
 
 
 @wp.struct
@@ -124,6 +121,7 @@ class StateData:
     dcacc: wp.array3d[wp.spatial_vector]  # [nbody, nv]
     dcfrc: wp.array3d[wp.spatial_vector]  # [nbody, nv]
     warning: wp.array2d[int]  # [5] counts of WARNINGS
+    was_reset: wp.array2d[int]  # [1] 1 once the engine has reset the world; whoever acts on it sets it to 0
 
 
 FIELDS: dict[str, Any] = struct_fields(StateData)
@@ -153,8 +151,8 @@ def optional_sizes(model: Model) -> dict[str, int | tuple[int, ...]]:
     }
     sizes |= dict.fromkeys(("efc_diagonal", "efc_order"), model.nrow if pgs else 0)
     sizes["efc_block"] = (model.nrow, 6) if pgs and model.has_cones else (0, 6)
-    few = FORMED * lanes_for(nv) if model.plain_pgs else 0
-    sizes |= {"efc_AR": (few, few), "efc_JM": (model.nrow if pgs else 0, nv), "qacc_warmstart": nv if pgs else 0}
+    sizes |= {"efc_AR": (model.nformed, model.nformed), "efc_JM": (model.nrow if pgs else 0, nv)}
+    sizes["qacc_warmstart"] = nv if pgs else 0
     sizes |= {"efc_island": model.nrow if model.has_islands else 0, "dof_island": nv if model.has_islands else 0}
     sizes |= dict.fromkeys(("mocap_pos", "mocap_quat"), mj.nmocap)
     sizes |= dict.fromkeys(("ten_length", "ten_velocity"), mj.ntendon)
@@ -180,6 +178,7 @@ class State:
             "ncon": 1,
             "nefc": 1,
             "solver_niter": 1,
+            "was_reset": 1,
             "warning": len(WARNINGS),
             "ctrl": model.nu,
             "actuator_force": model.nu,
@@ -224,7 +223,7 @@ class State:
 
     def reset(self, worlds: Sequence[int] | None = None, *, keyframe: str | int | None = None) -> None:
         """Put worlds into the model's initial state, as mj_resetData does, or into that of a keyframe."""
-        for name in ("qvel", "qacc", "ctrl", "time", "warning", "act"):
+        for name in ("qvel", "qacc", "ctrl", "time", "warning", "was_reset", "act"):
             self.set(name, 0, worlds)
         qpos0 = self.constants.qpos0.numpy().T
         self.set("qpos", qpos0 if worlds is None else qpos0[np.asarray(worlds)], worlds)

@@ -9,12 +9,10 @@ import warp as wp
 from acesim_rl.envs.draws import standard_normal, uniform
 from acesim_rl.model import Model, ModelData
 from acesim_rl.stages import cdof, cinert, com_vel, kinematics, subtree_com, tendon
-from acesim_rl.state import WARNINGS, StateData
+from acesim_rl.state import StateData
 
 __all__ = ["Task", "TaskData", "body_position", "conclude", "control_cost", "observe_joints", "refresh", "restart"]
 
-RESETS = list(WARNINGS).index("bad_ctrl")
-"""The first so many warnings are resets of the world."""
 _FREE, _BALL, _SLIDE = 0, 1, 2  # mjtJoint
 _kinematics, _subtree_com, _cinert = kinematics.function, subtree_com.function, cinert.function
 _cdof, _com_vel, _tendon = cdof.function, com_vel.function, tendon.function
@@ -44,10 +42,8 @@ class TaskData:
     """Worlds that the reset stage resets, shape [nworld]."""
     bad_state: wp.array[wp.bool]
     """The engine reset the world during the step, shape [nworld]; see ``conclude``."""
-    warning: wp.array2d[int]
-    """The state's own ``warning``, counts since the start, shape [len(WARNINGS), nworld]."""
-    resets: wp.array[int]
-    """Resets by the engine up to the last step, shape [nworld]."""
+    was_reset: wp.array2d[int]
+    """The state's own: 1 where the engine has reset the world since the last step, shape [1, nworld]."""
     before: wp.array2d[float]
     """What the task keeps from before the step, shape [task.num_before, nworld]."""
     elapsed: wp.array[int]
@@ -90,11 +86,8 @@ def conclude(t: TaskData, reward: float, terminated: bool, w: int):
     """
     elapsed = t.elapsed[w] + 1
     truncated = elapsed >= t.max_episode_steps
-    resets = int(0)
-    for k in range(wp.static(RESETS)):
-        resets += t.warning[k, w]
-    bad_state = resets > t.resets[w]
-    t.resets[w] = resets
+    bad_state = t.was_reset[0, w] != 0
+    t.was_reset[0, w] = 0
     t.bad_state[w] = bad_state
     t.elapsed[w] = elapsed
     t.reward[w] = wp.where(bad_state, 0.0, reward)
@@ -121,6 +114,7 @@ def restart(m: ModelData, d: StateData, t: TaskData, noise: float, normal: bool,
     for i in range(m.na):
         d.act[i, w] = 0.0
     d.time[0, w] = 0.0
+    d.was_reset[0, w] = 0
     t.episode[w] = episode + 1
     t.elapsed[w] = 0
 

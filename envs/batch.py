@@ -102,7 +102,7 @@ class BatchEnv:
         rows = [sum(task.vectors.get(name, 1) for name in names) + 1 for names in (task.place, task.terms)]
         self._place, self._final_place, self._terms = zeros(rows[0], n), zeros(rows[0], n), zeros(rows[1], n)
         self._done = zeros(n, dtype=torch.bool)
-        self._bad_state, self._resets = zeros(n, dtype=torch.bool), zeros(n, dtype=torch.int32)
+        self._bad_state = zeros(n, dtype=torch.bool)
         self._before = zeros(max(task.num_before, 1), n)
         self._elapsed, self._episode = zeros(n, dtype=torch.int32), zeros(n, dtype=torch.int32)
         self._seeds = zeros(n, dtype=torch.int64)
@@ -134,8 +134,7 @@ class BatchEnv:
         t.truncated = wp.from_torch(self.truncated)
         t.done = wp.from_torch(self._done)
         t.bad_state = wp.from_torch(self._bad_state)
-        t.warning = self.group.d.warning
-        t.resets = wp.from_torch(self._resets)
+        t.was_reset = self.group.d.was_reset
         t.before = wp.from_torch(self._before)
         t.elapsed = wp.from_torch(self._elapsed)
         t.episode = wp.from_torch(self._episode)
@@ -238,7 +237,7 @@ class BatchEnv:
         if action.shape != self.action.shape:
             raise ValueError(f"action has shape {tuple(action.shape)}; expected {tuple(self.action.shape)}")
         if action is not self.action:
-            self.action.copy_(action)
+            self.action.copy_(action.detach())  # else torch would remember every step
         self._run("env step", self.emit_step)
         return self.obs, self.reward, self.terminated, self.truncated, dict(self.info)
 
@@ -273,14 +272,13 @@ class BatchEnv:
             tensor.copy_(state[name])
 
     def _carried(self) -> dict[str, torch.Tensor]:
-        names = (*self.task.carried, "warning", *(["act"] if self.task.mj.na else []))
+        names = (*self.task.carried, "warning", "was_reset", *(["act"] if self.task.mj.na else []))
         carried = {name: wp.to_torch(getattr(self.group.d, name)) for name in names}
         return carried | {
             "obs": self.obs,
             "place": self._place,
             "elapsed": self._elapsed,
             "episode": self._episode,
-            "resets": self._resets,
             "seed": self._seeds,
         }
 

@@ -14,6 +14,9 @@ __all__ = ["Scheduler"]
 
 Emit = Callable[[], Iterable[Operation]]
 
+SHOWN = 8
+"""Programs that `report` tells of."""
+
 
 class Scheduler:
     """Runs operations, in program order or in any order that gives the same bits. For use from one thread.
@@ -45,19 +48,19 @@ class Scheduler:
         """Run a program, ended as by `flush`. With key None nothing is recorded."""
         self.flush()
         self.counts.runs += 1
-        before = self.counts.operations
         if key is None:
             try:
                 for operation in emit():
                     self.submit(operation)
             finally:
                 self.flush()
-        elif (trace := self.traces.get((key, decisions))) is not None:
+            return
+        before, trace = self.counts.operations, self.traces.get((key, decisions))
+        if trace is not None:
             self._replay(trace)
         else:
             self.traces.put((key, decisions), self._record(emit))
-        if key is not None:
-            self.counts.note(key, decisions, self.counts.operations - before)
+        self.counts.note(key, self.counts.operations - before, recorded=trace is None)
 
     def _record(self, emit: Emit) -> Any:
         """Run a program seen for the first time and return its trace."""
@@ -83,11 +86,14 @@ class Scheduler:
             ("operations", f"{s['operations']:,} in {s['runs']:,} runs, {s['launches']:,} launches"),
             ("trace cache", f"{s['trace_hits']:,} hits, {s['trace_misses']:,} misses"),
         ]
-        for name, p in s["programs"].items():
+        by_runs = sorted(s["programs"].items(), key=lambda program: -program[1]["runs"])
+        for name, p in by_runs[:SHOWN]:
             one = p["fewest"] == p["most"]
             each = f"{p['most']:,}" if one else f"{p['fewest']:,} to {p['most']:,} ({p['mean']:,.1f} on average)"
             variants = f", {p['variants']} variants" if p["variants"] > 1 else ""
             rows.append((name, f"{p['runs']:,} runs of {each} operations{variants}"))
+        if len(by_runs) > SHOWN:
+            rows.append(("others", f"{len(by_runs) - SHOWN} more programs, run less often"))
         if s["graphs"]:
             rows.append(("graphs", f"{s['graphs']:,} built"))
         if self.counts.chain:
@@ -99,4 +105,4 @@ class Scheduler:
         if any(s["dependencies"].values()):
             kinds = ", ".join(f"{count:,} {kind.replace('_', '-')}" for kind, count in s["dependencies"].items())
             rows.append(("dependencies", kinds))
-        return "\n".join([f"scheduler {self.name} on {self.device.alias}", *(f"  {k:<13}{v}" for k, v in rows)])
+        return "\n".join([f"scheduler {self.name} on {self.device.alias}", *(f"  {k:<12} {v}" for k, v in rows)])

@@ -29,7 +29,7 @@ class Segment(NamedTuple):
     lanes: tuple[int, int] | None = None
     device: str = "cpu"
     stride: int = 0
-    """Bytes between neighbours of the last axis; lanes are only compared between equal strides."""
+    """Bytes between neighbours of the last axis; lanes and parts are compared between equal ones only."""
     part: tuple[str, int] | None = None
     """Of those lanes only a part, which the data decide: a partition's name, and the part's number. Operations on
     different parts of one partition promise to touch different lanes."""
@@ -39,10 +39,10 @@ def conflict(a: Segment, b: Segment) -> bool:
     """Whether two segments share memory, as far as their description tells."""
     if a.start >= b.stop or b.start >= a.stop or a.device != b.device:
         return False
-    if a.part and b.part and a.part[0] == b.part[0] and a.part[1] != b.part[1]:
-        return False
     if a.lanes is None or b.lanes is None or a.start != b.start or a.stop != b.stop or a.stride != b.stride:
         return True
+    if a.part and b.part and a.part[0] == b.part[0] and a.part[1] != b.part[1]:
+        return False
     return a.lanes[0] < b.lanes[1] and b.lanes[0] < a.lanes[1]
 
 

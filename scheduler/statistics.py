@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 __all__ = ["Program", "Statistics"]
 
+PROGRAMS = 64
+"""Programs that are counted one by one: those run last. A key may be new in each run."""
+
 
 @dataclass
 class Program:
@@ -14,8 +17,8 @@ class Program:
     total: int = 0
     fewest: int = 0
     most: int = 0
-    decisions: set = field(default_factory=set)
-    """Those that it was run with."""
+    variants: int = 0
+    """Traces recorded of it: one for each decision, and another where one was dropped."""
 
     def as_dict(self) -> dict:
         return {
@@ -23,7 +26,7 @@ class Program:
             "fewest": self.fewest,
             "most": self.most,
             "mean": self.total / max(1, self.runs),
-            "variants": len(self.decisions),
+            "variants": self.variants,
         }
 
 
@@ -53,16 +56,19 @@ class Statistics:
     )
     """Dependencies found at entry, by kind."""
     programs: dict[Hashable, Program] = field(default_factory=dict)
-    """By key."""
+    """By key, the one run last at the end."""
 
-    def note(self, key: Hashable, decisions: Hashable, operations: int) -> None:
-        """Count a run of a program."""
-        program = self.programs.setdefault(key, Program(fewest=operations))
+    def note(self, key: Hashable, operations: int, recorded: bool) -> None:
+        """Count a run of a program; `recorded`: its trace was not there before."""
+        program = self.programs.pop(key, None) or Program(fewest=operations)
+        self.programs[key] = program
         program.runs += 1
         program.total += operations
         program.fewest = min(program.fewest, operations)
         program.most = max(program.most, operations)
-        program.decisions.add(decisions)
+        program.variants += recorded
+        if len(self.programs) > PROGRAMS:
+            del self.programs[next(iter(self.programs))]
 
     def as_dict(self, hits: int, misses: int) -> dict:
         return {

@@ -35,6 +35,7 @@ def reset_world(m: ModelData, d: StateData, w: int):
             d.mocap_pos[m.body_mocapid[b], w] = m.body_pos[b, w]
             d.mocap_quat[m.body_mocapid[b], w] = m.body_quat[b, w]
     d.time[0, w] = 0.0
+    d.was_reset[0, w] = 1
 
 
 @stage("world")

@@ -6,9 +6,11 @@ import gymnasium
 import mujoco
 import numpy as np
 import pytest
+import warp as wp
 from compare import Reference, assert_matches
 
 from acesim_rl import Model, Simulation
+from acesim_rl.parameters import Parameters
 from acesim_rl.scheduler import check
 from acesim_rl.state import StateData
 
@@ -251,6 +253,16 @@ def test_what_solvers_access(method, cone):
         assert state.get("nefc").max() > 10
         found.append(b"".join(state.get(name).tobytes() for name in StateData.vars))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(("balls", "nrow", "nformed"), [(0, 0, 0), (1, 4, 8), (3, 12, 16), (9, 36, 32)])
+def test_room_of_the_formed_matrix(balls, nrow, nformed):
+    """PGS forms the matrix of as many rows as a model can have, in whole chunks, of four chunks at most."""
+    geoms = "<geom size='.1'/>" * balls + "<geom size='.1' contype='0' conaffinity='0'/>"
+    model = Model.from_mjcf(scene(f"{FLOOR}<body><joint/>{geoms}</body>", "solver='PGS' iterations='3'"))
+    assert (model.nrow, model.nformed) == (nrow, nformed)
+    orders = Parameters(model, 2, wp.get_device("cpu")).data.pgs_orders
+    assert orders.shape[0] == 3 * nformed * (nformed + 1) // 2
 
 
 @pytest.mark.parametrize("name", ["humanoid", "humanoidstandup"])

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from acesim_rl import Simulation
+from acesim_rl import Scene, Simulation
 from acesim_rl.simulation import StrictError
 from acesim_rl.state import StateData
 
@@ -156,6 +156,16 @@ def test_strict(any_device):
     state.set("ctrl", np.nan, [1])
     with pytest.raises(StrictError, match="model, world 1: bad_ctrl: a control was NaN"):
         simulation.step()
+
+
+def test_strict_forgets_the_warnings_of_all_groups(any_device):
+    scene = Scene([("hopper", 3), ("half_cheetah", 2)])
+    simulation = Simulation(scene, device=any_device, strict=True)
+    for group in simulation.groups:
+        group.state.set("qpos", np.nan, [1])
+    with pytest.raises(StrictError, match="hopper, world 1: bad_qpos"):
+        simulation.step()
+    simulation.step()
 
 
 def test_clamped_controls_are_not_bad(any_device):

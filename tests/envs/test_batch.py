@@ -55,6 +55,14 @@ def test_tensors_are_the_simulations_memory(batch):
     assert torch.equal(env.step(torch.arange(12.0).reshape(4, 3) / 12.0)[0], by_hand)
 
 
+def test_torch_does_not_remember_steps(batch):
+    env = batch("hopper", 4)
+    env.reset(seed=0)
+    weight = torch.ones((), requires_grad=True)
+    out = env.step(weight * torch.zeros(4, 3))
+    assert not env.action.requires_grad and not any(value.requires_grad for value in out[:4])
+
+
 def test_autoreset_in_the_same_step(batch):
     env = batch("inverted_pendulum", 6)
     env.reset(seed=5)
@@ -147,12 +155,33 @@ def test_a_world_that_the_engine_resets_ends_its_episode(task, batch):
     assert not env.step(torch.zeros_like(action))[4]["bad_state"].any()
 
 
+def test_a_reset_by_the_engine_is_noticed_whoever_set_the_counts_back(batch):
+    env = batch("half_cheetah", 4)
+    env.reset(seed=0)
+    zero = torch.zeros_like(env.action)
+    for _ in range(2):
+        env.group.state.set("qpos", np.nan, [1])
+        _, reward, terminated, _, info = env.step(zero)
+        assert info["bad_state"].tolist() == terminated.tolist() == [False, True, False, False] and reward[1] == 0.0
+        env.group.state.reset()
+    assert not env.step(zero)[2].any()
+    env.group.state.set("qpos", np.nan, [1])
+    env.sim.step()  # a reset before the episode is no matter of the episode
+    env.reset()
+    assert not env.step(zero)[2].any()
+
+
 def test_strict(batch):
     env = BatchEnv("hopper", 4, device="cpu", strict=True)
     env.reset(seed=0)
     rollout(env, 2)
     with pytest.raises(StrictError, match=r"hopper.*, world 1: bad_ctrl"):
         env.step(torch.tensor([[0.0], [torch.nan], [0.0], [0.0]]).expand(4, 3))
+    for _ in range(2):
+        env.group.state.set("qvel", np.nan, [2])
+        with pytest.raises(StrictError, match=r"hopper.*, world 2: bad_qvel"):
+            env.step(torch.zeros(4, 3))
+        assert env.info["bad_state"].tolist() == [False, False, True, False]
 
 
 def test_noise_has_gymnasiums_distribution():

@@ -25,6 +25,8 @@ def test_parts_of_one_partition_are_apart():
     even, odd = (Segment(0, 100, part=("parity", k), **lanes) for k in (0, 1))
     assert not conflict(even, odd) and conflict(even, even) and conflict(even, Segment(0, 100, **lanes))
     assert conflict(even, Segment(0, 100, part=("rows", 1), **lanes)), "of another partition nothing is known"
+    assert conflict(even, odd._replace(stride=20)), "lanes of another axis are other memory"
+    assert conflict(even, odd._replace(start=2, stop=102)), "nor do lanes of an array that overlaps agree"
 
 
 def test_extents(any_device):

@@ -130,6 +130,17 @@ def test_decisions_choose_the_trace_and_are_counted(any_device):
     assert "5 runs of 2 to 5 (2.8 on average) operations, 3 variants" in scheduler.report()
 
 
+def test_what_is_told_of_many_programs_stays_short(any_device):
+    scheduler = create("serial", any_device)
+    for number in range(100):
+        scheduler.run(("a program of its own", number), lambda: ())
+        scheduler.run("step", lambda: ())
+    programs, report = scheduler.statistics()["programs"], scheduler.report()
+    assert len(programs) == 64 and programs["step"]["runs"] == 100 and "('a program of its own', 99)" in programs
+    assert "  step         100 runs of 0 operations\n" in report and len(report.splitlines()) < 20
+    assert ") 1 runs of 0 operations" in report and "others       56 more programs, run less often" in report
+
+
 def test_traces_are_dropped_least_recently_used_first(any_device):
     scheduler = create("serial", any_device)
     scheduler.traces.capacity = 2

@@ -14,13 +14,13 @@ from functools import cache
 
 import warp as wp
 
-from acesim_rl.model import ModelData
+from acesim_rl.model import FORMED, ModelData
 from acesim_rl.scheduler import accesses
 from acesim_rl.stage import BLOCK_DIM, Stage, stage
 from acesim_rl.stages.solver.bins import solver_stage
 from acesim_rl.stages.solver.dense import epilogue, lanes_for, prelude
 from acesim_rl.stages.solver.pgs_many import MACROS, begin, end, many
-from acesim_rl.state import FORMED, StateData
+from acesim_rl.state import StateData
 
 __all__ = ["keep_warmstart", "pgs"]
 
