@@ -37,23 +37,21 @@ _SOURCE = r"""
         EVERYWHERE(all, x)
         EACH_CHUNK(c) if (OWN(c)) {
             LOAD_VECTOR(row, JACOBIAN(INDEX(c)))
-            double y = -ROW(aref, INDEX(c));
-            UNROLL for (int j = 0; j < NV; ++j) y += (double)row[j] * all[j];
-            JAR(c) = (float)y;
+            PRODUCT(y, row, all)
+            JAR(c) = y - ROW(aref, INDEX(c));
         }
     }
     int iteration = 0;
     LOOP for (; iteration < iterations; ++iteration) {
         float mx[K], g[K], s[K];
-        double sum[K];
         MATRIX(h);
-        OWN_ROWS(q) sum[q] = -g0[q];
+        OWN_ROWS(q) mx[q] = -g0[q];
         UNROLL for (int j = 0; j < NV; ++j) OWN_ROWS(q) ENTRY(h, q, j) = ENTRY(m, q, j);
         UNROLL for (int j = 0; j < NV; ++j) {
             const float xj = AT(x, j);
-            OWN_ROWS(q) sum[q] += (double)ENTRY(m, q, j) * xj;
+            OWN_ROWS(q) mx[q] = MA(ENTRY(m, q, j), xj, mx[q]);
         }
-        OWN_ROWS(q) mx[q] = (float)sum[q];
+        OWN_ROWS(q) g[q] = mx[q];
         // gradient and Hessian of the active rows
         EACH_CHUNK(c) {
             const float own_jar = OWN(c) ? JAR(c) : 0.f;
@@ -67,12 +65,11 @@ _SOURCE = r"""
                 float own[K];
                 OWN_ROWS(q) own[q] = 0.f;
                 ROWS(q, i) own[q] = LOAD(source + i);
-                OWN_ROWS(q) sum[q] += (double)(d * y) * own[q];
                 OWN_ROWS(q) own[q] *= d;
+                OWN_ROWS(q) g[q] = MA(own[q], y, g[q]);
                 UNROLL for (int j = 0; j < NV; ++j) OWN_ROWS(q) ENTRY(h, q, j) = MA(own[q], row[j], ENTRY(h, q, j));
             }
         }
-        OWN_ROWS(q) g[q] = (float)sum[q];
         DOT(residual, q, i, g[q] * g[q])
         DOT(force, q, i, g0[q] * g0[q] + (g[q] - mx[q]) * (g[q] - mx[q]))
         if (residual <= 1e-14f * force) break;
@@ -121,27 +118,48 @@ _SOURCE = r"""
                 if (change <= 1e-6f * wp::abs(a)) break;
             }
         }
-        if (last) {
-            // against rounding: solve once more, for what the step leaves of the gradient
-            UNROLL for (int j = 0; j < NV; ++j) {
-                const double sj = AT(s, j);
-                OWN_ROWS(q) sum[q] += ENTRY(m, q, j) * sj;
-            }
-            EACH_CHUNK(c) {
-                const float own_pull = OWN(c) && JAR(c) < 0.f ? DIAGONAL(c) * JV(c) : 0.f;
-                LOOP ROWS_OF(c, k) {
-                    const double pull = LANE_VALUE(own_pull, k);
-                    SKIP(pull == 0.)
-                    const float* row = JACOBIAN(c * LANES + k);
-                    ROWS(q, i) sum[q] += pull * LOAD(row + i);
-                }
-            }
-            OWN_ROWS(q) { x[q] += s[q]; s[q] = -(float)sum[q]; }
-            {SOLVE}
-        }
         OWN_ROWS(q) x[q] = MA(a, s[q], x[q]);
-        EACH_CHUNK(c) if (OWN(c)) JAR(c) = MA(a, JV(c), JAR(c));
-        if (last) { ++iteration; break; }
+        if (!last) {
+            EACH_CHUNK(c) if (OWN(c)) JAR(c) = MA(a, JV(c), JAR(c));
+            continue;
+        }
+        // against rounding: solve once more, for what the step has left of the gradient
+        double left[K];
+        OWN_ROWS(q) left[q] = -g0[q];
+        UNROLL for (int j = 0; j < NV; ++j) {
+            const double xj = AT(x, j);
+            OWN_ROWS(q) left[q] += ENTRY(m, q, j) * xj;
+        }
+        EVERYWHERE(all, x)
+        EACH_CHUNK(c) {
+            float own_pull = 0.f;
+            if (OWN(c)) {
+                LOAD_VECTOR(row, JACOBIAN(INDEX(c)))
+                double y = -ROW(aref, INDEX(c));
+                UNROLL for (int j = 0; j < NV; ++j) y += (double)row[j] * all[j];
+                JAR(c) = (float)y;
+                own_pull = wp::min(DIAGONAL(c) * JAR(c), 0.f);
+            }
+            LOOP ROWS_OF(c, k) {
+                const double pull = LANE_VALUE(own_pull, k);
+                SKIP(pull == 0.)
+                const float* row = JACOBIAN(c * LANES + k);
+                ROWS(q, i) left[q] += pull * LOAD(row + i);
+            }
+        }
+        OWN_ROWS(q) s[q] = -(float)left[q];
+        {SOLVE}
+        OWN_ROWS(q) x[q] += s[q];
+        {
+            EVERYWHERE(change, s)
+            EACH_CHUNK(c) if (OWN(c)) {
+                LOAD_VECTOR(row, JACOBIAN(INDEX(c)))
+                PRODUCT(y, row, change)
+                JAR(c) += y;
+            }
+        }
+        ++iteration;
+        break;
     }
     float force[K];
     OWN_ROWS(q) force[q] = 0.f;
