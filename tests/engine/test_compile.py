@@ -2,6 +2,7 @@
 
 import ctypes
 import importlib
+import re
 import time
 
 import warp as wp
@@ -47,6 +48,21 @@ def test_kernels_compile_for_sm_90(tmp_path, capsys):
         print("\nsm_90, seconds:", ", ".join(f"{name} {value:.1f}" for name, value in seconds.items()))
     ant = sum(seconds[name] for name in seconds if name in ("acesim_rl.stages.cuda", "acesim_rl.solver.nv14.cuda"))
     assert ant < 60.0
+
+
+def test_no_multiply_add_is_left_to_the_compiler(tmp_path):
+    """What it may fuse or not, as it likes, could differ between the variants of a solver, and with it their bits."""
+    for variant in (stages.newton(14, 1), stages.newton(14), stages.pgs(23, 1)):
+        module = variant.kernel_for(cpu=False).module
+        module.options["block_dim"] = BLOCK_DIM
+        wp.compile_aot_module(module, arch=90, module_dir=tmp_path, use_ptx=True)
+        text = max(tmp_path.glob("*.ptx"), key=lambda file: file.stat().st_mtime_ns).read_text(errors="ignore")
+        made_by: dict[str, str] = {}  # which instruction each register was last set by
+        for operation, target, sources in re.findall(r"^\s*(\S+)\s+(%f\d+), (.*);", text, re.MULTILINE):
+            products = [source for source in sources.split(", ") if made_by.get(source) == "mul.f32"]
+            assert not (operation in ("add.f32", "sub.f32") and products), (module.name, target)
+            made_by[target] = operation
+        assert "fma.rn.f32" in made_by.values() and "mul.f32" in made_by.values()
 
 
 def test_structs_fit():

@@ -117,7 +117,7 @@ CHOLESKY = r"""
         UNROLL for (int j = k + 1; j < NV; ++j) {
             const float other = AT(column, j) * inverse;
             OWN_ROWS(q) {
-                const float below = ENTRY(h, q, j) - column[q] * other;
+                const float below = MA(-column[q], other, ENTRY(h, q, j));
                 ENTRY(h, q, j) = ROW_INDEX(q) > k ? below : ROW_INDEX(q) == k ? other : ENTRY(h, q, j);
             }
         }
@@ -132,12 +132,12 @@ SOLVE = r"""
     // s = h^-1 s, with h = L D L^T from above
     UNROLL for (int k = 0; k < NV; ++k) {
         const float solved = AT(s, k);
-        OWN_ROWS(q) s[q] -= ROW_INDEX(q) > k ? ENTRY(h, q, k) * solved : 0.f;
+        OWN_ROWS(q) s[q] = ROW_INDEX(q) > k ? MA(-ENTRY(h, q, k), solved, s[q]) : s[q];
     }
     UNROLL for (int k = 0; k < NV; ++k) OWN_ROWS(q) s[q] *= ROW_INDEX(q) == k ? ENTRY(h, q, k) : 1.f;
     UNROLL for (int k = NV - 1; k > 0; --k) {
         const float solved = AT(s, k);
-        OWN_ROWS(q) s[q] -= ROW_INDEX(q) < k ? ENTRY(h, q, k) * solved : 0.f;
+        OWN_ROWS(q) s[q] = ROW_INDEX(q) < k ? MA(-ENTRY(h, q, k), solved, s[q]) : s[q];
     }
 """
 

@@ -74,7 +74,7 @@ _SOURCE = r"""
         }
         OWN_ROWS(q) g[q] = (float)sum[q];
         DOT(residual, q, i, g[q] * g[q])
-        DOT(force, q, i, g0[q] * g0[q] + (g[q] - mx[q]) * (g[q] - mx[q]))
+        DOT(force, q, i, MA(g0[q], g0[q], (g[q] - mx[q]) * (g[q] - mx[q])))
         if (residual <= 1e-14f * force) break;
 
         OWN_ROWS(q) s[q] = -g[q];
