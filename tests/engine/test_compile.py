@@ -57,6 +57,7 @@ def test_no_multiply_add_is_left_to_the_compiler(tmp_path):
         module.options["block_dim"] = BLOCK_DIM
         wp.compile_aot_module(module, arch=90, module_dir=tmp_path, use_ptx=True)
         text = max(tmp_path.glob("*.ptx"), key=lambda file: file.stat().st_mtime_ns).read_text(errors="ignore")
+        text = next(entry for entry in text.split(".entry")[1:] if entry.strip().startswith(variant.name))
         made_by: dict[str, str] = {}  # which instruction each register was last set by
         for operation, target, sources in re.findall(r"^\s*(\S+)\s+(%f\d+), (.*);", text, re.MULTILINE):
             products = [source for source in sources.split(", ") if made_by.get(source) == "mul.f32"]

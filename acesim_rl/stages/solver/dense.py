@@ -7,6 +7,7 @@ everything, and the same text compiles to plain loops.
     OWN_ROWS(q)     loop over the lane's own entries, by local number; ROW_INDEX(q) is their index
     ROWS(q, i)      the same, entries past the end left out
     ENTRY(a, q, j)  column j of own row q; on the CPU columns lie together, so that loops over q are vectorized
+    READ_MATRIX(a, A)       declares a = the world's matrix A, symmetric: the lanes read a row of it side by side
     AT(v, k)        entry k of a shared-out vector
     LOAD(p)         *p, of memory that the function does not write
     SUM(x)          x summed over the lanes, in a fixed order
@@ -27,9 +28,11 @@ everything, and the same text compiles to plain loops.
     SKIP(idle)      on to the next of a loop where there is nothing to add; the GPU rather adds zeros than branches
 """
 
+import re
+
 from acesim_rl.arrays import lanes_for
 
-__all__ = ["CHOLESKY", "CHOLESKY_SOLVE", "PRELUDE", "SOLVE", "epilogue", "lanes_for", "prelude"]
+__all__ = ["lanes_for", "native"]
 
 PRELUDE = r"""
 #if defined(__CUDA_ARCH__)
@@ -101,6 +104,12 @@ PRELUDE = r"""
     #define OWN_ROWS(q) UNROLL for (int q = 0; q < K; ++q)
     #define ROW_INDEX(q) (lane + (q) * LANES)
     #define ROWS(q, i) UNROLL for (int q = 0, i = lane; q < K; ++q, i += LANES) if (i < NV)
+    #define READ_MATRIX(a, A) MATRIX(a); \
+        UNROLL for (int j_ = 0; j_ < NV; ++j_) { \
+            const float* row_ = wp::address(A, j_, 0, w); \
+            OWN_ROWS(q_) ENTRY(a, q_, j_) = 0.f; \
+            ROWS(q_, i_) ENTRY(a, q_, j_) = LOAD(row_ + i_); \
+        }
     #define DOT(sum, q, i, term) float sum; { \
         float part_[4] = {0.f, 0.f, 0.f, 0.f}; \
         ROWS(q, i) part_[q & 3] += term; \
@@ -141,19 +150,12 @@ SOLVE = r"""
     }
 """
 
-CHOLESKY_SOLVE = CHOLESKY + SOLVE
 
-_EPILOGUE = (
-    "UNROLL LOOP LOAD AT LANE_VALUE SUM ANY SYNC ENTRY MATRIX OWN_ROWS ROW_INDEX ROWS DOT MA EVERYWHERE LOAD_VECTOR "
-    "PRODUCT SKIP INDEX OWN ROWS_OF HELD PICK PUT IS_OWN TURNS HOLD_ORDER TURN FACTOR"
-)
+def native(nv: int, body: str) -> str:
+    """Source of a native function: `body` with the macros above, which all are forgotten after it, its own too.
 
-
-def prelude(nv: int) -> str:
-    """Macros and sizes."""
-    return PRELUDE.replace("{lanes}", str(lanes_for(nv))).replace("{nv}", str(nv))
-
-
-def epilogue(*macros: str) -> str:
-    """Forget the macros, also the caller's own."""
-    return "".join(f"\n    #undef {name}" for name in (*_EPILOGUE.split(), *macros)) + "\n"
+    In it {CHOLESKY} stands for the factorization of h, and {SOLVE} for solving with the factors.
+    """
+    text = (PRELUDE + body).replace("{CHOLESKY}", CHOLESKY).replace("{SOLVE}", SOLVE)
+    text = text.replace("{lanes}", str(lanes_for(nv))).replace("{nv}", str(nv))
+    return text + "".join(f"    #undef {name}\n" for name in dict.fromkeys(re.findall(r"#define (\w+)", text)))
