@@ -59,9 +59,15 @@ PRELUDE = r"""
     }
     #define HELD(c, most) UNROLL for (int c = 0; c < (most) && c * LANES < nefc; ++c)
     #define PICK(x, v, r) auto x = (v)[0]; \
-        UNROLL for (int c_ = 1; c_ < (int)(sizeof(v) / 4); ++c_) x = (r) / LANES == c_ ? (v)[c_] : x;
+        UNROLL for (int c_ = 1; c_ < (int)(sizeof(v) / 4); ++c_) { \
+            const auto other_ = (v)[c_];  /* else the compiler reads where the row says, and that from memory */ \
+            x = (r) / LANES == c_ ? other_ : x; \
+        }
     #define PUT(v, r, x) \
-        UNROLL for (int c_ = 0; c_ < (int)(sizeof(v) / 4); ++c_) (v)[c_] = c_ * LANES + lane == (r) ? (x) : (v)[c_];
+        UNROLL for (int c_ = 0; c_ < (int)(sizeof(v) / 4); ++c_) { \
+            const auto old_ = (v)[c_]; \
+            (v)[c_] = c_ * LANES + lane == (r) ? (x) : old_; \
+        }
     #define IS_OWN(r) ((r) % LANES == lane)
     #define TURNS _Pragma("unroll 4")
     #define HOLD_ORDER(turns, order) int turns[C]; HELD(c, C) turns[c] = LOAD((order) + wp::min(INDEX(c), nefc - 1));
