@@ -141,7 +141,7 @@ def structure(model: Model) -> dict[str, Any]:
         "equality_id": model.equalities,
         "equality_row": np.cumsum([0, *model.equality_rows])[:-1],
         "friction_dofid": model.friction_dofs,
-        "pgs_orders": visiting_orders(model.nformed, mj.opt.iterations),
+        "pgs_orders": visiting_orders(model.nformed, max(0, mj.opt.iterations)),
         "impratio": float(mj.opt.impratio),
         "hardness": 0.0 if model.solver == "pgs" else 3e-5,  # PGS can do with any
         "refsafe": int(not mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_REFSAFE),

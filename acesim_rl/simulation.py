@@ -216,7 +216,7 @@ class Simulation:
                     first, *others = counts.nonzero()[0]
                     for each in self.groups:
                         each.state.set("warning", 0)
-                    more = f" (and {len(others)} other worlds)" if others else ""
+                    more = f" (and {len(others)} more)" if others else ""
                     raise StrictError(f"{group.name}, world {first}{more}: {name}: {WARNINGS[name]}")
 
 

@@ -17,6 +17,7 @@ import warp as wp
 from rich.console import Console
 
 from acesim_rl.envs import BatchEnv
+from acesim_rl.robots import asset_path
 from report import machine
 
 __all__ = ["Options", "soak"]
@@ -82,6 +83,21 @@ def soak(robot: str, total: int, options: Options, say: Callable[[str], None]) -
     return found
 
 
+def plan(options: Options) -> list[tuple[str, int]]:
+    """Robots and their steps; a mistake ends the program with one line, before hours have passed."""
+    try:
+        if options.device == "cuda" and not torch.cuda.is_available():
+            raise ValueError("--device cuda: no CUDA GPU here; use --device cpu")
+        robots, steps = options.env.split(","), [int(total) for total in options.steps.split(",")]
+        for robot in robots:
+            asset_path(robot)
+        if len(robots) != len(steps) or min(steps) < 1:
+            raise ValueError(f"--steps {options.steps}: expected a positive number for each of {len(robots)} robots")
+        return list(zip(robots, steps, strict=True))
+    except ValueError as error:
+        raise SystemExit(f"error: {error}") from None
+
+
 def used_memory(device: torch.device) -> int:
     """Bytes in use: the GPU's, or the largest that this process had."""
     if device.type == "cuda":
@@ -103,12 +119,11 @@ def main(options: Options) -> None:
             scratch.write_text("\n".join(lines) + "\n")
             os.replace(scratch, options.log)
 
-    if options.device == "cuda" and not torch.cuda.is_available():
-        raise SystemExit("error: --device cuda: no CUDA GPU here; use --device cpu")
+    robots = plan(options)
     about = machine(wp.get_device(options.device))
     say(f"soak on {', '.join(about.values())}: {options.num_envs:,} worlds of each robot, seed {options.seed}")
-    for robot, total in zip(options.env.split(","), options.steps.split(","), strict=True):
-        found = soak(robot, int(total), options, say)
+    for robot, total in robots:
+        found = soak(robot, total, options, say)
         if found:
             say(f"{robot}: FOUND {'; '.join(found)}")
             raise SystemExit(1)

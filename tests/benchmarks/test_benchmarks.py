@@ -28,6 +28,20 @@ def test_soak(tmp_path):
     assert "hopper: done, nothing found" in log.read_text()
 
 
+@pytest.mark.parametrize(
+    ("env", "steps", "message"),
+    [
+        ("hopper,ant", "100", "--steps 100: expected a positive number for each of 2 robots"),
+        ("hopper", "0", "--steps 0: expected a positive number"),
+        ("hopper", "many", "invalid literal"),
+        ("hoper", "100", "did you mean 'hopper'"),
+    ],
+)
+def test_soak_refuses_a_mistake_at_once(env, steps, message):
+    with pytest.raises(SystemExit, match=message):
+        soak.main(soak.Options(env, steps, num_envs=32, device="cpu"))
+
+
 def test_soak_finds_what_is_not_finite(monkeypatch, tmp_path):
     step = soak.BatchEnv.step
 

@@ -2,7 +2,9 @@
 
 import ctypes
 import importlib
+import re
 import time
+from pathlib import Path
 
 import warp as wp
 
@@ -47,6 +49,32 @@ def test_kernels_compile_for_sm_90(tmp_path, capsys):
         print("\nsm_90, seconds:", ", ".join(f"{name} {value:.1f}" for name, value in seconds.items()))
     ant = sum(seconds[name] for name in seconds if name in ("acesim_rl.stages.cuda", "acesim_rl.solver.nv14.cuda"))
     assert ant < 60.0
+
+
+def ptx(variant: Stage, folder: Path) -> str:
+    """The kernel of a stage in the CUDA compiler's intermediate language."""
+    module = variant.kernel_for(cpu=False).module
+    module.options["block_dim"] = BLOCK_DIM
+    wp.compile_aot_module(module, arch=90, module_dir=folder, use_ptx=True)
+    text = max(folder.glob("*.ptx"), key=lambda file: file.stat().st_mtime_ns).read_text(errors="ignore")
+    return next(entry for entry in text.split(".entry")[1:] if entry.strip().startswith(variant.name))
+
+
+def test_what_belongs_to_a_row_stays_in_registers(tmp_path):
+    for variant in (stages.newton(14, 2), stages.pgs(23, 2), stages.pgs(23)):
+        assert not re.findall(r"^.*\.local.*", ptx(variant, tmp_path), re.MULTILINE)
+
+
+def test_no_multiply_add_is_left_to_the_compiler(tmp_path):
+    """What it may fuse or not, as it likes, could differ between the variants of a solver, and with it their bits."""
+    for variant in (stages.newton(14, 1), stages.newton(14), stages.pgs(23, 1)):
+        text = ptx(variant, tmp_path)
+        made_by: dict[str, str] = {}  # which instruction each register was last set by
+        for operation, target, sources in re.findall(r"^\s*(\S+)\s+(%f\d+), (.*);", text, re.MULTILINE):
+            products = [source for source in sources.split(", ") if made_by.get(source) == "mul.f32"]
+            assert not (operation in ("add.f32", "sub.f32") and products), (variant.name, target)
+            made_by[target] = operation
+        assert "fma.rn.f32" in made_by.values() and "mul.f32" in made_by.values()
 
 
 def test_structs_fit():

@@ -263,6 +263,8 @@ def test_room_of_the_formed_matrix(balls, nrow, nformed):
     assert (model.nrow, model.nformed) == (nrow, nformed)
     orders = Parameters(model, 2, wp.get_device("cpu")).data.pgs_orders
     assert orders.shape[0] == 3 * nformed * (nformed + 1) // 2
+    model.mj.opt.iterations = -1  # as in MuJoCo that is none
+    assert Parameters(model, 2, wp.get_device("cpu")).data.pgs_orders.shape[0] == 0
 
 
 @pytest.mark.parametrize("name", ["humanoid", "humanoidstandup"])

@@ -149,7 +149,7 @@ def test_strict(any_device):
     simulation.step(2)
     state.set("qvel", np.nan, [3, 5, 6])
     state.set("ctrl", np.nan, [1])
-    words = r"model, world 3 \(and 2 other worlds\): bad_qvel: a velocity was not finite .*; the world was reset"
+    words = r"model, world 3 \(and 2 more\): bad_qvel: a velocity was not finite .*; the world was reset"
     with pytest.raises(StrictError, match=words):
         simulation.step()
     simulation.step(2)

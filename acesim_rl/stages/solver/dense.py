@@ -7,6 +7,7 @@ everything, and the same text compiles to plain loops.
     OWN_ROWS(q)     loop over the lane's own entries, by local number; ROW_INDEX(q) is their index
     ROWS(q, i)      the same, entries past the end left out
     ENTRY(a, q, j)  column j of own row q; on the CPU columns lie together, so that loops over q are vectorized
+    READ_MATRIX(a, A)       declares a = the world's matrix A, symmetric: the lanes read a row of it side by side
     AT(v, k)        entry k of a shared-out vector
     LOAD(p)         *p, of memory that the function does not write
     SUM(x)          x summed over the lanes, in a fixed order
@@ -27,9 +28,11 @@ everything, and the same text compiles to plain loops.
     SKIP(idle)      on to the next of a loop where there is nothing to add; the GPU rather adds zeros than branches
 """
 
+import re
+
 from acesim_rl.arrays import lanes_for
 
-__all__ = ["CHOLESKY", "CHOLESKY_SOLVE", "PRELUDE", "SOLVE", "epilogue", "lanes_for", "prelude"]
+__all__ = ["lanes_for", "native"]
 
 PRELUDE = r"""
 #if defined(__CUDA_ARCH__)
@@ -56,9 +59,15 @@ PRELUDE = r"""
     }
     #define HELD(c, most) UNROLL for (int c = 0; c < (most) && c * LANES < nefc; ++c)
     #define PICK(x, v, r) auto x = (v)[0]; \
-        UNROLL for (int c_ = 1; c_ < (int)(sizeof(v) / 4); ++c_) x = (r) / LANES == c_ ? (v)[c_] : x;
+        UNROLL for (int c_ = 1; c_ < (int)(sizeof(v) / 4); ++c_) { \
+            const auto other_ = (v)[c_];  /* else the compiler reads where the row says, and that from memory */ \
+            x = (r) / LANES == c_ ? other_ : x; \
+        }
     #define PUT(v, r, x) \
-        UNROLL for (int c_ = 0; c_ < (int)(sizeof(v) / 4); ++c_) (v)[c_] = c_ * LANES + lane == (r) ? (x) : (v)[c_];
+        UNROLL for (int c_ = 0; c_ < (int)(sizeof(v) / 4); ++c_) { \
+            const auto old_ = (v)[c_]; \
+            (v)[c_] = c_ * LANES + lane == (r) ? (x) : old_; \
+        }
     #define IS_OWN(r) ((r) % LANES == lane)
     #define TURNS _Pragma("unroll 4")
     #define HOLD_ORDER(turns, order) int turns[C]; HELD(c, C) turns[c] = LOAD((order) + wp::min(INDEX(c), nefc - 1));
@@ -101,6 +110,12 @@ PRELUDE = r"""
     #define OWN_ROWS(q) UNROLL for (int q = 0; q < K; ++q)
     #define ROW_INDEX(q) (lane + (q) * LANES)
     #define ROWS(q, i) UNROLL for (int q = 0, i = lane; q < K; ++q, i += LANES) if (i < NV)
+    #define READ_MATRIX(a, A) MATRIX(a); \
+        UNROLL for (int j_ = 0; j_ < NV; ++j_) { \
+            const float* row_ = wp::address(A, j_, 0, w); \
+            OWN_ROWS(q_) ENTRY(a, q_, j_) = 0.f; \
+            ROWS(q_, i_) ENTRY(a, q_, j_) = LOAD(row_ + i_); \
+        }
     #define DOT(sum, q, i, term) float sum; { \
         float part_[4] = {0.f, 0.f, 0.f, 0.f}; \
         ROWS(q, i) part_[q & 3] += term; \
@@ -117,7 +132,7 @@ CHOLESKY = r"""
         UNROLL for (int j = k + 1; j < NV; ++j) {
             const float other = AT(column, j) * inverse;
             OWN_ROWS(q) {
-                const float below = ENTRY(h, q, j) - column[q] * other;
+                const float below = MA(-column[q], other, ENTRY(h, q, j));
                 ENTRY(h, q, j) = ROW_INDEX(q) > k ? below : ROW_INDEX(q) == k ? other : ENTRY(h, q, j);
             }
         }
@@ -132,28 +147,21 @@ SOLVE = r"""
     // s = h^-1 s, with h = L D L^T from above
     UNROLL for (int k = 0; k < NV; ++k) {
         const float solved = AT(s, k);
-        OWN_ROWS(q) s[q] -= ROW_INDEX(q) > k ? ENTRY(h, q, k) * solved : 0.f;
+        OWN_ROWS(q) s[q] = ROW_INDEX(q) > k ? MA(-ENTRY(h, q, k), solved, s[q]) : s[q];
     }
     UNROLL for (int k = 0; k < NV; ++k) OWN_ROWS(q) s[q] *= ROW_INDEX(q) == k ? ENTRY(h, q, k) : 1.f;
     UNROLL for (int k = NV - 1; k > 0; --k) {
         const float solved = AT(s, k);
-        OWN_ROWS(q) s[q] -= ROW_INDEX(q) < k ? ENTRY(h, q, k) * solved : 0.f;
+        OWN_ROWS(q) s[q] = ROW_INDEX(q) < k ? MA(-ENTRY(h, q, k), solved, s[q]) : s[q];
     }
 """
 
-CHOLESKY_SOLVE = CHOLESKY + SOLVE
 
-_EPILOGUE = (
-    "UNROLL LOOP LOAD AT LANE_VALUE SUM ANY SYNC ENTRY MATRIX OWN_ROWS ROW_INDEX ROWS DOT MA EVERYWHERE LOAD_VECTOR "
-    "PRODUCT SKIP INDEX OWN ROWS_OF HELD PICK PUT IS_OWN TURNS HOLD_ORDER TURN FACTOR"
-)
+def native(nv: int, body: str) -> str:
+    """Source of a native function: `body` with the macros above, which all are forgotten after it, its own too.
 
-
-def prelude(nv: int) -> str:
-    """Macros and sizes."""
-    return PRELUDE.replace("{lanes}", str(lanes_for(nv))).replace("{nv}", str(nv))
-
-
-def epilogue(*macros: str) -> str:
-    """Forget the macros, also the caller's own."""
-    return "".join(f"\n    #undef {name}" for name in (*_EPILOGUE.split(), *macros)) + "\n"
+    In it {CHOLESKY} stands for the factorization of h, and {SOLVE} for solving with the factors.
+    """
+    text = (PRELUDE + body).replace("{CHOLESKY}", CHOLESKY).replace("{SOLVE}", SOLVE)
+    text = text.replace("{lanes}", str(lanes_for(nv))).replace("{nv}", str(nv))
+    return text + "".join(f"    #undef {name}\n" for name in dict.fromkeys(re.findall(r"#define (\w+)", text)))

@@ -11,7 +11,7 @@ import warp as wp
 from acesim_rl.model import ModelData
 from acesim_rl.scheduler import accesses
 from acesim_rl.stage import Stage, stage
-from acesim_rl.stages.solver.dense import CHOLESKY_SOLVE, epilogue, lanes_for, prelude
+from acesim_rl.stages.solver.dense import lanes_for, native
 from acesim_rl.state import StateData
 
 __all__ = ["euler_damping"]
@@ -31,7 +31,8 @@ _SOURCE = r"""
         }
     }
     ROWS(q, i) s[q] *= *wp::address(qacc, i, w);
-    {CHOLESKY_SOLVE}
+    {CHOLESKY}
+    {SOLVE}
     ROWS(q, i) *wp::address(qacc_euler, i, w) = *wp::address(qacc, i, w) - s[q];
 """
 
@@ -41,7 +42,7 @@ def euler_damping(nv: int) -> Stage:
     """The stage for models with nv degrees of freedom."""
 
     @accesses(reads=("M", "dof_damping", "qacc"), writes=("qacc_euler",))
-    @wp.func_native(prelude(nv) + _SOURCE.replace("{CHOLESKY_SOLVE}", CHOLESKY_SOLVE) + epilogue())
+    @wp.func_native(native(nv, _SOURCE))
     def solve(
         M: wp.array3d[float],
         dof_damping: wp.array2d[float],

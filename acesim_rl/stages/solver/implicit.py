@@ -11,7 +11,7 @@ import warp as wp
 from acesim_rl.model import ModelData
 from acesim_rl.scheduler import accesses
 from acesim_rl.stage import Stage, stage
-from acesim_rl.stages.solver.dense import epilogue, lanes_for, prelude
+from acesim_rl.stages.solver.dense import lanes_for, native
 from acesim_rl.state import StateData
 
 __all__ = ["implicit"]
@@ -59,7 +59,7 @@ def implicit(nv: int) -> Stage:
     """The stage for models with nv degrees of freedom."""
 
     @accesses(reads=("M", "qderiv", "qacc"), writes=("qacc_euler",))
-    @wp.func_native(prelude(nv) + _SOURCE + epilogue())
+    @wp.func_native(native(nv, _SOURCE))
     def solve(
         M: wp.array3d[float],
         qderiv: wp.array3d[float],

@@ -12,7 +12,7 @@ from acesim_rl.model import ModelData
 from acesim_rl.scheduler import accesses
 from acesim_rl.stage import Stage
 from acesim_rl.stages.solver.bins import solver_stage
-from acesim_rl.stages.solver.dense import CHOLESKY_SOLVE, SOLVE, epilogue, lanes_for, prelude
+from acesim_rl.stages.solver.dense import lanes_for, native
 from acesim_rl.state import StateData
 
 __all__ = ["newton"]
@@ -22,16 +22,11 @@ _SOURCE = r"""
     #define JACOBIAN(r) wp::address(J, r, 0, w)
     {CHUNKS}
     float x[K], g0[K];
-    MATRIX(m);
+    READ_MATRIX(m, M)
     OWN_ROWS(q) x[q] = g0[q] = 0.f;
     ROWS(q, i) {
         x[q] = *wp::address(qacc, i, w);
         g0[q] = *wp::address(qfrc_smooth, i, w);
-    }
-    UNROLL for (int j = 0; j < NV; ++j) {
-        const float* row = wp::address(M, j, 0, w);  // symmetric: the lanes read a row side by side
-        OWN_ROWS(q) ENTRY(m, q, j) = 0.f;
-        ROWS(q, i) ENTRY(m, q, j) = LOAD(row + i);
     }
     {
         EVERYWHERE(all, x)
@@ -71,11 +66,12 @@ _SOURCE = r"""
             }
         }
         DOT(residual, q, i, g[q] * g[q])
-        DOT(force, q, i, g0[q] * g0[q] + (g[q] - mx[q]) * (g[q] - mx[q]))
+        DOT(force, q, i, MA(g0[q], g0[q], (g[q] - mx[q]) * (g[q] - mx[q])))
         if (residual <= 1e-14f * force) break;
 
         OWN_ROWS(q) s[q] = -g[q];
-        {CHOLESKY_SOLVE}
+        {CHOLESKY}
+        {SOLVE}
         // a full step that changes no row's side ends at the minimum
         bool changed = false;
         {
@@ -208,16 +204,13 @@ def newton(nv: int, chunks: int | None = None) -> Stage:
     """
     few = chunks is not None
     held = _FEW.replace("{chunks}", f"({chunks} * {lanes_for(nv)} / LANES)") if few else _MANY
-    body = prelude(nv) + _SOURCE.replace("{CHUNKS}", held).replace("{CHOLESKY_SOLVE}", CHOLESKY_SOLVE)
-    body = body.replace("{SOLVE}", SOLVE)
-    macros = ("ROW", "JACOBIAN", "EACH_CHUNK", "DIAGONAL", "JAR", "JV")
     scratch = () if few else ("jar", "jv")
 
     @accesses(
         reads=("M", "J", "D", "aref", "qfrc_smooth", "qacc", *scratch),
         writes=("efc_force", "qacc", "qfrc_constraint", "niter", *scratch),
     )
-    @wp.func_native(body + epilogue(*macros))
+    @wp.func_native(native(nv, _SOURCE.replace("{CHUNKS}", held)))
     def solve(
         M: wp.array3d[float],
         J: wp.array3d[float],

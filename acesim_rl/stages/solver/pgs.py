@@ -18,8 +18,8 @@ from acesim_rl.model import FORMED, ModelData
 from acesim_rl.scheduler import accesses
 from acesim_rl.stage import BLOCK_DIM, Stage, stage
 from acesim_rl.stages.solver.bins import solver_stage
-from acesim_rl.stages.solver.dense import epilogue, lanes_for, prelude
-from acesim_rl.stages.solver.pgs_many import MACROS, begin, end, many
+from acesim_rl.stages.solver.dense import lanes_for, native
+from acesim_rl.stages.solver.pgs_many import END, begin, many
 from acesim_rl.state import StateData
 
 __all__ = ["keep_warmstart", "pgs"]
@@ -122,10 +122,6 @@ _FORMED = r"""
         if (improvement < tolerance * trace) break;
     }
     EACH_CHUNK(c) if (OWN(c)) ROW(force, INDEX(c)) = f[c];
-    #undef EACH_CHUNK
-    #undef JACOBIAN
-    #undef RESIDUALS
-    #undef A
 """
 
 _FEW = r"""
@@ -160,7 +156,7 @@ def pgs(nv: int, chunks: int | None = None) -> Stage:
     rows = lanes_for(nv) * (chunks or FORMED)
     body = (_FEW if few else _REST).replace("{FORMED}", _FORMED).replace("{MANY}", many(cones=False))
     body = body.replace("{rows}", str(rows)).replace("{teams}", str(BLOCK_DIM // lanes_for(nv)))
-    body = prelude(nv) + begin(cones=False) + body.replace("{chunks}", str(chunks or FORMED)) + end()
+    body = begin(cones=False) + body.replace("{chunks}", str(chunks or FORMED)) + END
     scratch = () if few else ("AR", "JM", "diagonal", "before", "start", "order")
     islands = () if few else ("efc_island", "dof_island")
 
@@ -170,7 +166,7 @@ def pgs(nv: int, chunks: int | None = None) -> Stage:
         ),
         writes=("force", "qacc", "qfrc_constraint", "niter", *scratch),
     )  # fmt: skip
-    @wp.func_native(body + epilogue(*MACROS))
+    @wp.func_native(native(nv, body))
     def solve(
         M: wp.array3d[float],
         J: wp.array3d[float],

@@ -12,10 +12,10 @@ import warp as wp
 from acesim_rl.model import ModelData
 from acesim_rl.scheduler import accesses
 from acesim_rl.stage import Stage, stage
-from acesim_rl.stages.solver.dense import CHOLESKY, SOLVE, epilogue, lanes_for, prelude
+from acesim_rl.stages.solver.dense import lanes_for, native
 from acesim_rl.state import StateData
 
-__all__ = ["MACROS", "begin", "end", "many", "pgs_many"]
+__all__ = ["END", "begin", "many", "pgs_many"]
 
 _BEGIN = r"""
     #define ROW(a, r) wp::address(a, 0, w)[r]  // a world's rows lie together: see arrays.py
@@ -32,13 +32,8 @@ _BEGIN = r"""
             ? wp::clamp((f), -ROW(friction, r), ROW(friction, r)) : wp::max((f), 0.f))
     #define DIM(r) ({HAS_CONES} && (r) >= nequality + nfriction ? {CONE_ROW} : 0)
     float smooth[K], warm[K], total[K];
-    MATRIX(h);
+    READ_MATRIX(h, M)
     OWN_ROWS(q) smooth[q] = warm[q] = total[q] = 0.f;
-    UNROLL for (int j = 0; j < NV; ++j) {
-        const float* row = wp::address(M, j, 0, w);
-        OWN_ROWS(q) ENTRY(h, q, j) = 0.f;
-        ROWS(q, i) ENTRY(h, q, j) = LOAD(row + i);
-    }
     {CHOLESKY}
     {
         float s[K];
@@ -208,7 +203,7 @@ _MANY = r"""
     }
 """
 
-_END = r"""
+END = r"""
     SYNC  // each force is written by one lane
     EACH_ROW(r) {
         const float f = ROW(force, r);
@@ -226,9 +221,7 @@ _END = r"""
     }
     if (lane == 0) *wp::address(niter, 0, w) = spent;
 """
-"""From forces to accelerations."""
-
-MACROS = ("ROW", "EACH_ROW", "JACOBIAN_TIMES", "MOVE", "BOUNDED", "DIM", "IN")
+"""From forces to accelerations, after the iterations."""
 
 _BLOCKS = r"""
         const int dim = DIM(r), head = dim < 0 ? r + dim : r;
@@ -325,7 +318,6 @@ _CONE = r"""
             ROW(force, r + j) = f[j];
             MOVE(x, r + j, f[j] - old[j])
         }
-        #undef A
         continue;
     }
 """
@@ -333,19 +325,12 @@ _CONE = r"""
 
 def begin(cones: bool) -> str:
     """What comes before the iterations."""
-    text = _BEGIN.replace("{HAS_CONES}", str(int(cones))).replace("{CONE_ROW}", "ROW(cone, r)" if cones else "0")
-    return text.replace("{CHOLESKY}", CHOLESKY).replace("{SOLVE}", SOLVE)
+    return _BEGIN.replace("{HAS_CONES}", str(int(cones))).replace("{CONE_ROW}", "ROW(cone, r)" if cones else "0")
 
 
 def many(cones: bool) -> str:
     """The iterations where A is not formed."""
-    text = _MANY.replace("{BLOCKS}", _BLOCKS if cones else "").replace("{CONE}", _CONE if cones else "")
-    return text.replace("{SOLVE}", SOLVE)
-
-
-def end() -> str:
-    """What comes after them."""
-    return _END.replace("{SOLVE}", SOLVE)
+    return _MANY.replace("{BLOCKS}", _BLOCKS if cones else "").replace("{CONE}", _CONE if cones else "")
 
 
 @cache
@@ -359,7 +344,7 @@ def pgs_many(nv: int, cones: bool) -> Stage:
         ),
         writes=("JM", "block", "diagonal", "before", "start", "order", "force", "qacc", "qfrc_constraint", "niter"),
     )  # fmt: skip
-    @wp.func_native(prelude(nv) + begin(cones) + many(cones) + end() + epilogue(*MACROS))
+    @wp.func_native(native(nv, begin(cones) + many(cones) + END))
     def solve(
         M: wp.array3d[float],
         J: wp.array3d[float],

@@ -13,19 +13,16 @@ import warp as wp
 from acesim_rl.model import ModelData
 from acesim_rl.scheduler import accesses
 from acesim_rl.stage import Stage, stage
-from acesim_rl.stages.solver.dense import CHOLESKY, SOLVE, epilogue, lanes_for, prelude
+from acesim_rl.stages.solver.dense import lanes_for, native
 from acesim_rl.state import StateData
 
 __all__ = ["primal"]
 
 _ROWS = r"""
     #define ROW(a, r) wp::address(a, 0, w)[r]  // a world's rows lie together: see arrays.py
-    // rows go through in chunks: lane l looks after row first + l of a chunk
-    #define CHUNKS LOOP for (int first = 0; first < nefc; first += LANES)
-    #define EACH_ROW(k) for (int k = 0, stop = wp::min(LANES, nefc - first); k < stop; ++k)
-    #define OWN (first + lane < nefc)
+    #define EACH_CHUNK(c) LOOP for (int c = 0; c * LANES < nefc; ++c)
     #define JACOBIAN_TIMES(v, y) \
-        const float* row = wp::address(J, first + k, 0, w); \
+        const float* row = wp::address(J, c * LANES + k, 0, w); \
         DOT(y, q, i, LOAD(row + i) * v[q])
     #define DIM(r) (has_cones && (r) >= nequality + nfriction ? ROW(cone, r) : 0)
     const bool has_cones = {HAS_CONES};
@@ -96,24 +93,19 @@ _ROWS = r"""
 
 _START = r"""
     float x[K], g0[K], s[K];
-    MATRIX(m);
+    READ_MATRIX(m, M)
     MATRIX(h);
     OWN_ROWS(q) x[q] = g0[q] = s[q] = 0.f;
     ROWS(q, i) {
         x[q] = *wp::address(qacc, i, w);
         g0[q] = *wp::address(qfrc_smooth, i, w);
     }
-    UNROLL for (int j = 0; j < NV; ++j) {
-        const float* row = wp::address(M, j, 0, w);  // symmetric: the lanes read a row side by side
-        OWN_ROWS(q) ENTRY(m, q, j) = 0.f;
-        ROWS(q, i) ENTRY(m, q, j) = LOAD(row + i);
-        OWN_ROWS(q) ENTRY(h, q, j) = ENTRY(m, q, j);
-    }
-    CHUNKS EACH_ROW(k) {
+    UNROLL for (int j = 0; j < NV; ++j) OWN_ROWS(q) ENTRY(h, q, j) = ENTRY(m, q, j);
+    EACH_CHUNK(c) ROWS_OF(c, k) {
         JACOBIAN_TIMES(x, y)
         if (lane == k) {
-            ROW(jar, first + k) = y - ROW(aref, first + k);
-            ROW(jv, first + k) = 0.f;
+            ROW(jar, c * LANES + k) = y - ROW(aref, c * LANES + k);
+            ROW(jv, c * LANES + k) = 0.f;
         }
     }
     {ONCE}
@@ -130,17 +122,17 @@ _START = r"""
         OWN_ROWS(q) g[q] = mx[q];
         {RESTART}
         bool curved = false;  // some cone's cost is not quadratic
-        CHUNKS {
+        EACH_CHUNK(c) {
             float own_force = 0.f, own_weight = 0.f;
             int own_middle = 0;
-            if (OWN) {
-                own_force = force_of(first + lane, own_weight);
-                own_middle = DIM(first + lane) > 0 && part_of(first + lane, 0.f) == MIDDLE;
+            if (OWN(c)) {
+                own_force = force_of(INDEX(c), own_weight);
+                own_middle = DIM(INDEX(c)) > 0 && part_of(INDEX(c), 0.f) == MIDDLE;
             }
-            EACH_ROW(k) {
+            ROWS_OF(c, k) {
                 const float force = LANE_VALUE(own_force, k), weight = LANE_VALUE(own_weight, k);
                 if (force != 0.f || weight != 0.f) {
-                    const float* source = wp::address(J, first + k, 0, w);
+                    const float* source = wp::address(J, c * LANES + k, 0, w);
                     float row[K];
                     OWN_ROWS(q) row[q] = 0.f;
                     ROWS(q, i) row[q] = LOAD(source + i);
@@ -159,9 +151,9 @@ _START = r"""
         if (residual <= 1e-10f * scale && residual > {SLOW}f * last_residual) break;  // as far as rounding lets it
         last_residual = residual;
         {DIRECTION}
-        CHUNKS EACH_ROW(k) {
+        EACH_CHUNK(c) ROWS_OF(c, k) {
             JACOBIAN_TIMES(s, y)
-            if (lane == k) ROW(jv, first + k) = y;
+            if (lane == k) ROW(jv, c * LANES + k) = y;
         }
         SYNC
         {LAST}
@@ -178,7 +170,7 @@ _START = r"""
             DOT(curvature, q, i, s[q] * ms[q])
             LOOP for (int search = 0; search < ls_iterations; ++search) {
                 float first_derivative = 0.f, second_derivative = 0.f;
-                CHUNKS if (OWN) add_derivatives(first + lane, a, first_derivative, second_derivative);
+                EACH_CHUNK(c) if (OWN(c)) add_derivatives(INDEX(c), a, first_derivative, second_derivative);
                 SUM(first_derivative) SUM(second_derivative)
                 first_derivative += slope + a * curvature;
                 second_derivative += curvature;
@@ -192,21 +184,21 @@ _START = r"""
         }
         OWN_ROWS(q) x[q] += a * s[q];
         SYNC
-        CHUNKS if (OWN) {
-            ROW(jar, first + lane) += a * ROW(jv, first + lane);
-            ROW(jv, first + lane) = 0.f;
+        EACH_CHUNK(c) if (OWN(c)) {
+            ROW(jar, INDEX(c)) += a * ROW(jv, INDEX(c));
+            ROW(jv, INDEX(c)) = 0.f;
         }
         if (last) { ++iteration; break; }
     }
     SYNC
     float total[K];
     OWN_ROWS(q) total[q] = 0.f;
-    CHUNKS {
+    EACH_CHUNK(c) {
         float own = 0.f, weight;
-        if (OWN) ROW(efc_force, first + lane) = own = force_of(first + lane, weight);
-        EACH_ROW(k) {
+        if (OWN(c)) ROW(efc_force, INDEX(c)) = own = force_of(INDEX(c), weight);
+        ROWS_OF(c, k) {
             const float f = LANE_VALUE(own, k);
-            const float* row = wp::address(J, first + k, 0, w);
+            const float* row = wp::address(J, c * LANES + k, 0, w);
             ROWS(q, i) total[q] += LOAD(row + i) * f;
         }
     }
@@ -227,7 +219,7 @@ _ADD_ROW = r"""
 # Hessian of d/2 (n - mu t)^2, n = mu y_0, t = |u|, u_j = f_j y_j: d times the outer product of the gap's gradient, and
 # the gap times the curvature of t, which is f_j f_k (delta_jk - u_j u_k / t^2) / t
 _ADD_CONE = r"""
-                    const int head = first + k, dim = ROW(cone, head);
+                    const int head = c * LANES + k, dim = ROW(cone, head);
                     const float mu = ROW(friction, head);
                     float along[6], factor[6], rows[6][K], tt = 0.f;
                     for (int j = 1; j < dim; ++j) {
@@ -252,9 +244,9 @@ _ADD_CONE = r"""
                         const float dj = d * AT(gradient, j), bj = -bend * AT(turn, j);
                         OWN_ROWS(q) ENTRY(h, q, j) += gradient[q] * dj + turn[q] * bj;
                     }
-                    for (int c = 1; c < dim; ++c) UNROLL for (int j = 0; j < NV; ++j) {
-                        const float bj = bend * AT(rows[c], j);
-                        OWN_ROWS(q) ENTRY(h, q, j) += rows[c][q] * bj;
+                    for (int e = 1; e < dim; ++e) UNROLL for (int j = 0; j < NV; ++j) {
+                        const float bj = bend * AT(rows[e], j);
+                        OWN_ROWS(q) ENTRY(h, q, j) += rows[e][q] * bj;
                     }
 """
 
@@ -264,19 +256,19 @@ _NEWTON = {
     "ADD_ROW": _ADD_ROW,
     "ADD_CONE": _ADD_CONE,
     "SLOW": "0.25",
-    "DIRECTION": "OWN_ROWS(q) s[q] = -g[q];\n" + CHOLESKY + SOLVE,
+    "DIRECTION": "OWN_ROWS(q) s[q] = -g[q];\n{CHOLESKY}\n{SOLVE}",
     # a full step that changes no row's part ends at the minimum
     "LAST": r"""
         bool changed = curved;
-        CHUNKS if (OWN && DIM(first + lane) >= 0)
-            changed |= part_of(first + lane, 0.f) != part_of(first + lane, 1.f)
-                || (part_of(first + lane, 0.f) == LINEAR
-                    && (ROW(jar, first + lane) < 0.f) != (ROW(jar, first + lane) + ROW(jv, first + lane) < 0.f));
+        EACH_CHUNK(c) if (OWN(c) && DIM(INDEX(c)) >= 0)
+            changed |= part_of(INDEX(c), 0.f) != part_of(INDEX(c), 1.f)
+                || (part_of(INDEX(c), 0.f) == LINEAR
+                    && (ROW(jar, INDEX(c)) < 0.f) != (ROW(jar, INDEX(c)) + ROW(jv, INDEX(c)) < 0.f));
         const bool last = !ANY(changed);
     """,
 }
 _CG = {
-    "ONCE": CHOLESKY + "\n    float step[K], z_before[K], before = 0.f;\n    OWN_ROWS(q) step[q] = z_before[q] = 0.f;",
+    "ONCE": "{CHOLESKY}\n    float step[K], z_before[K], before = 0.f;\n    OWN_ROWS(q) step[q] = z_before[q] = 0.f;",
     "RESTART": "",
     "ADD_ROW": "",
     "ADD_CONE": "",
@@ -284,7 +276,7 @@ _CG = {
     # Polak-Ribiere, preconditioned by M
     "DIRECTION": r"""
         OWN_ROWS(q) s[q] = g[q];
-        """ + SOLVE + r"""
+        {SOLVE}
         DOT(now, q, i, g[q] * s[q])
         DOT(rest, q, i, g[q] * (s[q] - z_before[q]))
         const float keep = before > 0.f ? wp::max(rest / before, 0.f) : 0.f;
@@ -306,13 +298,12 @@ def primal(nv: int, method: str, cones: bool = False) -> Stage:
     for name, text in (_NEWTON if method == "newton" else _CG).items():
         body = body.replace("{" + name + "}", text if cones or name != "ADD_CONE" else "")
     body = body.replace("{HAS_CONES}", str(int(cones)))
-    snippet = prelude(nv) + body + epilogue("ROW", "CHUNKS", "EACH_ROW", "OWN", "JACOBIAN_TIMES", "DIM")
 
     @accesses(
         reads=("M", "J", "D", "aref", "friction", "cone", "jar", "jv", "qfrc_smooth", "qacc"),
         writes=("jar", "jv", "efc_force", "qacc", "qfrc_constraint", "niter"),
     )
-    @wp.func_native(snippet)
+    @wp.func_native(native(nv, body))
     def solve(
         M: wp.array3d[float],
         J: wp.array3d[float],
