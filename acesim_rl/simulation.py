@@ -144,7 +144,7 @@ class Simulation:
         sensors: whether each step and forward pass also computes the sensors, into `sensordata`.
         strict: raise StrictError at the end of the first run in which a world has a warning (see `warnings`), instead
             of counting it; waits for the device after each run.
-        options: further arguments of the scheduler: window, workers.
+        options: further arguments of the scheduler (see `scheduler.create`): window, workers.
     """
 
     def __init__(

@@ -77,6 +77,8 @@ def test_scenes():
         Scene([])
     with pytest.raises(ValueError, match="unknown scheduler 'best'"):
         Simulation(leg(), scheduler="best", device="cpu")
+    with pytest.raises(ValueError, match="window is 0; expected a whole number, at least 1"):
+        Simulation(leg(), scheduler="ace-sw", device="cpu", window=0)
 
 
 def test_per_world_fields():

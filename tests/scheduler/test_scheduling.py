@@ -232,6 +232,13 @@ def test_the_window_bounds_how_far_ahead_it_looks():
     assert scheduler.statistics()["window_occupancy"] == 1.0
 
 
+@pytest.mark.parametrize("option", ["window", "workers"])
+@pytest.mark.parametrize("value", [0, -1, 1.5])
+def test_what_nothing_could_run_with_is_refused(option, value):
+    with pytest.raises(ValueError, match=f"{option} is {value}; expected a whole number, at least 1"):
+        create("ace-sw", "cpu", **{option: value})
+
+
 def test_graph_needs_cuda():
     with pytest.raises(ValueError, match=r"'graph' makes CUDA graphs, device 'cpu' has none"):
         create("graph", "cpu")
