@@ -214,6 +214,8 @@ def test_independent_operations_run_side_by_side():
         scheduler.run("both", emit)
     statistics = scheduler.statistics()
     assert statistics["average_parallelism"] == 2.0
+    assert "available    2.00 operations side by side, by the longest chain" in scheduler.report()
+    assert "of 2 workers busy on average" in scheduler.report()
     assert sum(statistics["dependencies"].values()) == 0
 
 
