@@ -102,9 +102,14 @@ class Group:
         self.bins = self.prediction.bins() if self.model.has_bins else ()
         return self.bins
 
+    @property
+    def counting(self) -> bool:
+        """Whether programs end by counting what the next predictions are made from."""
+        return self.model.has_bins and self.prediction.fixed is None
+
     def emit_counts(self) -> Iterator[Operation]:
         """What the next predictions are made from."""
-        if self.model.has_bins and self.prediction.fixed is None:
+        if self.counting:
             chunk = stages.lanes_for(self.model.nv)
             yield from self.operations(stages.count_bins, self.prediction.counts, chunk)
             yield self.prediction.read_back()
@@ -193,9 +198,14 @@ class Simulation:
 
     def run(self, key: Hashable, emit: Callable[[], Iterable[Operation]]) -> None:
         """Run a program; with key and decisions seen before, the recorded schedule is used and nothing is emitted."""
-        bins = tuple(group.predict() for group in self.groups)
+        if self.strict and self.device.is_cuda and self.device.stream.is_capturing:
+            raise RuntimeError(
+                "a strict simulation reads warnings from the device after each run, which cannot be captured, but the "
+                "current stream is being captured; run it outside of the capture, or make it with strict=False"
+            )
+        decisions = tuple((group.predict(), group.counting) for group in self.groups)
         counts = (group.emit_counts() for group in self.groups)
-        self.scheduler.run(key, lambda: chain(emit(), interleave(counts)), decisions=bins)
+        self.scheduler.run(key, lambda: chain(emit(), interleave(counts)), decisions=decisions)
         if self.strict:
             self._raise_warnings()
 
