@@ -12,7 +12,7 @@ from acesim_rl.model import Model
 from acesim_rl.parameters import Parameters
 from acesim_rl.prediction import Prediction
 from acesim_rl.scene import Scene
-from acesim_rl.scheduler import Operation, Packed, create, launch, pick
+from acesim_rl.scheduler import Operation, Packed, create, launch, names, pick
 from acesim_rl.stage import BLOCK_DIM, Stage, load
 from acesim_rl.state import WARNINGS, State
 
@@ -167,6 +167,8 @@ class Simulation:
             scene = Scene([(scene, 1 if nworld is None else nworld)])
         elif nworld is not None:
             raise ValueError(f"nworld is {nworld}, but a Scene says itself how many worlds it has; leave nworld out")
+        if scheduler not in ("ace", *names):
+            raise ValueError(f"unknown scheduler {scheduler!r}; known: {', '.join(('ace', *names))}")
         self.device = wp.get_device(device)
         self.groups = [Group(name, model, worlds, self.device) for name, model, worlds in scene.groups]
         for group in self.groups if sensors else ():
@@ -188,7 +190,9 @@ class Simulation:
         return with_kin([*counting, *(stage for stage, _ in chain.from_iterable(calls))])
 
     def step(self, n: int = 1) -> None:
-        """Advance all worlds by n time steps."""
+        """Advance all worlds by n time steps; ValueError where n is negative."""
+        if n < 0:
+            raise ValueError(f"n is {n}; expected a number of time steps, 0 or more")
         for _ in range(n):
             self.run("step", lambda: interleave(group.emit_step() for group in self.groups))
 

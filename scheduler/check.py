@@ -3,8 +3,9 @@
 Each operation runs twice from the same memory. Bytes that the first run changed outside of the declared writes are
 undeclared writes. For the second run everything outside of the declared reads is poisoned, each array in a way of its
 own; where its results differ, the operation read what it did not declare. (An undeclared copy between equal arrays of
-booleans, or of integers with two values or fewer, may pass: there are not enough wrong values.) Operations must therefore give the same result when run again, which is
-true of kernels and of torch work without state of its own. Slow: for tests, at small sizes.
+booleans, or of integers with no more than two values, may pass: there are not enough wrong values.) Operations must
+therefore give the same result when run again, which is true of kernels and of torch work without state of its own.
+Slow: for tests, at small sizes.
 """
 
 from collections.abc import Iterable, Mapping

@@ -164,7 +164,7 @@ def test_strict_is_not_captured(monkeypatch):
     simulation = arm(1, "cpu", strict=True)
     capturing = SimpleNamespace(is_cuda=True, stream=SimpleNamespace(is_capturing=True))
     monkeypatch.setattr(simulation, "device", capturing)
-    with pytest.raises(RuntimeError, match="strict simulation reads warnings .* cannot be captured"):
+    with pytest.raises(RuntimeError, match=r"strict simulation reads warnings .* cannot be captured"):
         simulation.step()
 
 
