@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 
 from acesim_rl.pairs import PAIR_TYPES, touching_geoms
+from acesim_rl.robots import asset_path
 
 __all__ = ["UnsupportedError", "check_sensors", "check_supported", "disabled_actuators", "load"]
 
@@ -31,9 +32,14 @@ class UnsupportedError(ValueError):
 
 
 def load(source: str | Path) -> tuple[mujoco.MjModel, str]:
-    """Compile a file or an XML string; returns the model and the name that messages use for it."""
+    """Compile a file, an XML string or a robot's file; returns the model and the name that messages use for it."""
     text = os.fspath(source)
     is_xml = text.lstrip().startswith("<")
+    if not is_xml and not text.endswith(".xml") and not Path(text).is_file():
+        try:
+            text = str(asset_path(text))
+        except ValueError as error:
+            raise ValueError(f"{error}, or give the path of an MJCF file") from None
     name = "XML string" if is_xml else text
     if not is_xml and not Path(text).is_file():
         raise FileNotFoundError(f"{text}: no such MJCF file")

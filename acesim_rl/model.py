@@ -47,7 +47,8 @@ class Model:
 
     @classmethod
     def from_mjcf(cls, source: str | Path, *, per_world: Sequence[str] = ()) -> "Model":
-        """From a file's path or an XML string; ValueError names the file and the element that is wrong."""
+        """From a file's path, an XML string or the name of a robot (see `robots`); ValueError names the file and the
+        element that is wrong."""
         mj, name = load(source)
         return cls(mj, name=name, per_world=per_world)
 

@@ -65,6 +65,9 @@ class Parameters:
         What MuJoCo derives from them (`mj_setConst`) is derived again, on the host. Nothing is recompiled or recorded
         anew: the buffers stay.
         """
+        if name not in NUMERIC_FIELDS:
+            known = ", ".join(NUMERIC_FIELDS)
+            raise ValueError(f"{self.model.name}: '{name}' is not a numeric field; there are: {known}")
         if name not in self.values:
             raise ValueError(
                 f"{self.model.name}: '{name}' is shared by all worlds; name it in per_world when the model is made "

@@ -49,8 +49,11 @@ def step(model: Model, with_sensors: bool = False, bins: tuple[int, ...] = ()) -
 
 
 def forward(model: Model, bins: tuple[int, ...] = (), again: bool = False) -> Iterator[Call]:
-    """From positions, velocities and controls to accelerations (mj_forward); `again` in a step, a later phase."""
-    yield stages.limit_need, ()
+    """From positions, velocities and controls to accelerations (mj_forward).
+
+    `again`: in a later phase of a Runge-Kutta step, where PGS starts from what the last step ended with, as the first.
+    """
+    yield stages.limit_need, ()  # first, as it needs only qpos: it can run beside kinematics
     yield stages.kinematics, ()
     yield stages.geom_poses, ()
     yield stages.subtree_com, ()
@@ -81,7 +84,7 @@ def forward(model: Model, bins: tuple[int, ...] = (), again: bool = False) -> It
         yield stages.fluid_force, ()
         yield stages.fluid_passive, ()
     yield stages.qfrc_smooth, ()
-    yield stages.count_rows, ()
+    yield stages.count_rows, ()  # of what row_need says; -1 is a contact in the gap: counted, but without rows
     if model.nequality_row:
         yield stages.equality_rows, ()
     if model.nfriction:
@@ -91,7 +94,7 @@ def forward(model: Model, bins: tuple[int, ...] = (), again: bool = False) -> It
     if model.solver == "pgs" and not again:
         yield stages.keep_warmstart, ()
     if model.plain_newton:
-        yield from binned(stages.newton, model.nv, bins)
+        yield from binned(stages.newton, model.nv, bins)  # solvers are compiled for a size, hence the nv
     elif model.plain_pgs:
         yield from binned(stages.pgs, model.nv, bins)
     elif model.solver == "pgs":

@@ -33,9 +33,6 @@ class Scene:
         text = str(robot)
         if text.lstrip().startswith("<"):
             return "model", Model.from_mjcf(robot)
-        if text.endswith(".xml"):
-            return Path(text).stem, Model.from_mjcf(robot)
-        try:
-            return robot_name(text), Model.from_mjcf(asset_path(text))
-        except ValueError as error:
-            raise ValueError(f"{error}, or give the path of an MJCF file") from None
+        model = Model.from_mjcf(robot)
+        is_file = text.endswith(".xml") or Path(text).is_file()
+        return Path(text).stem if is_file else robot_name(text), model

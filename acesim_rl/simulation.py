@@ -12,7 +12,7 @@ from acesim_rl.model import Model
 from acesim_rl.parameters import Parameters
 from acesim_rl.prediction import Prediction
 from acesim_rl.scene import Scene
-from acesim_rl.scheduler import Operation, Packed, create, launch, pick
+from acesim_rl.scheduler import Operation, Packed, create, launch, names, pick
 from acesim_rl.stage import BLOCK_DIM, Stage, load
 from acesim_rl.state import WARNINGS, State
 
@@ -102,9 +102,14 @@ class Group:
         self.bins = self.prediction.bins() if self.model.has_bins else ()
         return self.bins
 
+    @property
+    def counting(self) -> bool:
+        """Whether programs end by counting what the next predictions are made from."""
+        return self.model.has_bins and self.prediction.fixed is None
+
     def emit_counts(self) -> Iterator[Operation]:
         """What the next predictions are made from."""
-        if self.model.has_bins and self.prediction.fixed is None:
+        if self.counting:
             chunk = stages.lanes_for(self.model.nv)
             yield from self.operations(stages.count_bins, self.prediction.counts, chunk)
             yield self.prediction.read_back()
@@ -144,7 +149,7 @@ class Simulation:
         sensors: whether each step and forward pass also computes the sensors, into `sensordata`.
         strict: raise StrictError at the end of the first run in which a world has a warning (see `warnings`), instead
             of counting it; waits for the device after each run.
-        options: further arguments of the scheduler: window, workers.
+        options: further arguments of the scheduler (see `scheduler.create`): window, workers.
     """
 
     def __init__(
@@ -162,6 +167,8 @@ class Simulation:
             scene = Scene([(scene, 1 if nworld is None else nworld)])
         elif nworld is not None:
             raise ValueError(f"nworld is {nworld}, but a Scene says itself how many worlds it has; leave nworld out")
+        if scheduler not in ("ace", *names):
+            raise ValueError(f"unknown scheduler {scheduler!r}; known: {', '.join(('ace', *names))}")
         self.device = wp.get_device(device)
         self.groups = [Group(name, model, worlds, self.device) for name, model, worlds in scene.groups]
         for group in self.groups if sensors else ():
@@ -183,7 +190,9 @@ class Simulation:
         return with_kin([*counting, *(stage for stage, _ in chain.from_iterable(calls))])
 
     def step(self, n: int = 1) -> None:
-        """Advance all worlds by n time steps."""
+        """Advance all worlds by n time steps; ValueError where n is negative."""
+        if n < 0:
+            raise ValueError(f"n is {n}; expected a number of time steps, 0 or more")
         for _ in range(n):
             self.run("step", lambda: interleave(group.emit_step() for group in self.groups))
 
@@ -193,9 +202,14 @@ class Simulation:
 
     def run(self, key: Hashable, emit: Callable[[], Iterable[Operation]]) -> None:
         """Run a program; with key and decisions seen before, the recorded schedule is used and nothing is emitted."""
-        bins = tuple(group.predict() for group in self.groups)
+        if self.strict and self.device.is_cuda and self.device.stream.is_capturing:
+            raise RuntimeError(
+                "a strict simulation reads warnings from the device after each run, which cannot be captured, but the "
+                "current stream is being captured; run it outside of the capture, or make it with strict=False"
+            )
+        decisions = tuple((group.predict(), group.counting) for group in self.groups)
         counts = (group.emit_counts() for group in self.groups)
-        self.scheduler.run(key, lambda: chain(emit(), interleave(counts)), decisions=bins)
+        self.scheduler.run(key, lambda: chain(emit(), interleave(counts)), decisions=decisions)
         if self.strict:
             self._raise_warnings()
 

@@ -41,8 +41,12 @@ def create(name: str, device: Any = None, *, window: int = 64, workers: int | No
     """A scheduler by name: `serial`, `graph` (CUDA only) or `ace-sw`.
 
     `window` is how many unfinished operations `ace-sw` looks at; `workers` its threads (CPU, all usable cores unless
-    given) or streams (CUDA, 16 unless given). The name `ace` is resolved by `pick`.
+    given) or streams (CUDA, 16 unless given); both are whole numbers from 1 on, else ValueError. The name `ace` is
+    resolved by `pick`.
     """
+    for option, value in (("window", window), ("workers", 1 if workers is None else workers)):
+        if value != int(value) or value < 1:
+            raise ValueError(f"{option} is {value}; expected a whole number, at least 1, or leave {option} out")
     device = wp.get_device(device)
     if name == "serial":
         return Serial(device)

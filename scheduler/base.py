@@ -28,6 +28,8 @@ class Scheduler:
     """
 
     name: str
+    workers = 1
+    """Threads (CPU) or streams (CUDA) that operations are shared out to."""
 
     def __init__(self, device: Any, *, traces: int = 64):
         self.device = wp.get_device(device)
@@ -97,9 +99,10 @@ class Scheduler:
         if s["graphs"]:
             rows.append(("graphs", f"{s['graphs']:,} built"))
         if self.counts.chain:
-            rows.append(("parallelism", f"{s['average_parallelism']:.2f} operations side by side on average"))
+            rows.append(("available", f"{s['average_parallelism']:.2f} operations side by side, by the longest chain"))
         if s["measured_parallelism"]:
-            rows.append(("measured", f"{s['measured_parallelism']:.2f} workers busy on average"))
+            busy = f"{s['measured_parallelism']:.2f} of {self.workers}"
+            rows.append(("measured", f"{busy} worker{'s' if self.workers > 1 else ''} busy on average"))
         if self.counts.entries:
             rows.append(("window", f"{s['window_occupancy']:.1f} operations on average"))
         if any(s["dependencies"].values()):

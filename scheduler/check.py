@@ -1,9 +1,11 @@
 """Debug mode: run operations one by one and verify what they say they read and write.
 
 Each operation runs twice from the same memory. Bytes that the first run changed outside of the declared writes are
-undeclared writes. For the second run everything outside of the declared reads is poisoned; where its results differ,
-the operation read what it did not declare. Operations must therefore give the same result when run again, which is
-true of kernels and of torch work without state of its own. Slow: for tests, at small sizes.
+undeclared writes. For the second run everything outside of the declared reads is poisoned, each array in a way of its
+own; where its results differ, the operation read what it did not declare. (An undeclared copy between equal arrays of
+booleans, or of integers with no more than two values, may pass: there are not enough wrong values.) Operations must
+therefore give the same result when run again, which is true of kernels and of torch work without state of its own.
+Slow: for tests, at small sizes.
 """
 
 from collections.abc import Iterable, Mapping
@@ -94,7 +96,7 @@ def _run(operation: Operation) -> None:
 
 def _outermost(arrays: Mapping[str, Any]) -> "list[_Watched]":
     """Arrays to watch, without those that lie inside another one."""
-    found = [_Watched(name, array) for name, array in arrays.items() if array is not None]
+    found = [_Watched(name, array, k) for k, (name, array) in enumerate(arrays.items()) if array is not None]
     found = [watched for watched in found if watched.segment.stop > watched.segment.start]
     found.sort(key=lambda watched: watched.segment.start - watched.segment.stop)
     kept: list[_Watched] = []
@@ -113,8 +115,10 @@ def _outermost(arrays: Mapping[str, Any]) -> "list[_Watched]":
 class _Watched:
     """The bytes of one array, from its first to its last."""
 
-    def __init__(self, name: str, array: Any):
+    def __init__(self, name: str, array: Any, number: int):
         self.name = name
+        self.number = number
+        """By which the poisons of arrays differ: else a copy of an equal array would look like an array left alone."""
         self.array = array
         self.segment = segments_of(array)
         if isinstance(array, wp.array):
@@ -157,20 +161,20 @@ class _Watched:
         return np.lib.stride_tricks.as_strided(state, (*self.shape, self.item), (*self.strides, 1))
 
     def poison(self, state: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """A copy of `state` with the bytes in `mask` made wrong: NaN; for integers, which may be indices, other values
-        of the same array, so that the wrong index is still a legal one."""
+        """A copy of `state` with the bytes in `mask` made wrong: NaN, with the number of the array in it; for integers,
+        which may be indices, other values of the same array, so that the wrong index is still a legal one."""
         poisoned = state.copy()
-        if self.dtype.kind == "f":
-            poisoned[mask] = 0xFF
-            return poisoned
         usable = len(state) - len(state) % self.dtype.itemsize
         values = state[:usable].view(self.dtype)
-        if self.dtype.kind == "b":
+        if self.dtype.kind == "f":
+            # all bits but the number's: NaN in each precision, half has room for nine bits of the number
+            wrong = np.full(values.shape, -1 - self.number % 512, f"i{self.dtype.itemsize}")
+        elif self.dtype.kind == "b":
             wrong = ~values
         else:
-            low, high = values.min(), values.max()
-            wrong = low + (high - values) if low != high else values ^ values.dtype.type(1)
-            wrong = np.where(wrong == values, low, wrong).astype(self.dtype)
+            known, place = np.unique(values, return_inverse=True)
+            turn = 1 + self.number % max(1, len(known) - 1)  # never a whole one
+            wrong = known[(place + turn) % len(known)] if len(known) > 1 else values ^ values.dtype.type(1)
         poisoned[:usable][mask[:usable]] = wrong.view(np.uint8)[mask[:usable]]
         return poisoned
 

@@ -1,4 +1,9 @@
-"""The physics, one file a stage, in the order of the step; acesim_rl/program.py strings them together."""
+"""The physics: files of stages, which acesim_rl/program.py strings together.
+
+In the order of the step: checks, kinematics, inertia, collision, mass_matrix, passive, polynomial, tendon, gravcomp,
+actuation or actuator, bias, fluid, constraint, solver, sensor, derivative, integrate. For those who ask, after it:
+rne_post_constraint, internal. What stages share: joints, spatial, sites, zones.
+"""
 
 from acesim_rl.stages.actuation import actuation
 from acesim_rl.stages.actuator import activation, actuator_force, qfrc_actuator, transmission

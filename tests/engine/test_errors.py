@@ -57,6 +57,9 @@ def test_files_and_xml(tmp_path):
         Model.from_mjcf(tmp_path / "robot.xml")
     with pytest.raises(FileNotFoundError, match=r"robot\.xml: no such MJCF file"):
         Simulation(tmp_path / "robot.xml")
+    with pytest.raises(ValueError, match=r"no robot named 'spot'; known: ant, .*, or give the path of an MJCF file"):
+        Model.from_mjcf("spot")
+    assert Model.from_mjcf("hopper").nq == Model.from_mjcf("Hopper-v5").nq == 6
     for text in ("<mujoco><worldbody>", "<mujoco><worldbody><geom siz='1'/></worldbody></mujoco>", "no xml"):
         file = tmp_path / "bad.xml"
         file.write_text(text)
@@ -77,6 +80,12 @@ def test_scenes():
         Scene([])
     with pytest.raises(ValueError, match="unknown scheduler 'best'"):
         Simulation(leg(), scheduler="best", device="cpu")
+    with pytest.raises(ValueError, match="known: ace, serial, graph, ace-sw"):
+        Simulation(leg(), scheduler="fast", device="cpu")
+    with pytest.raises(ValueError, match="n is -1; expected a number of time steps"):
+        Simulation(leg(), device="cpu").step(-1)
+    with pytest.raises(ValueError, match="window is 0; expected a whole number, at least 1"):
+        Simulation(leg(), scheduler="ace-sw", device="cpu", window=0)
 
 
 def test_per_world_fields():
@@ -92,6 +101,8 @@ def test_per_world_fields():
         group.parameters.set("gravity", (0.0, 0.0, -1.0))
     with pytest.raises(ValueError, match=r"'body_mass': expected values that broadcast to \(3, 2\) .*, got \(3, 5\)"):
         group.parameters.set("body_mass", np.ones((3, 5)))
+    with pytest.raises(ValueError, match=r"'mass' is not a numeric field; there are: .*body_mass"):
+        group.parameters.set("mass", 1.0)
 
 
 def test_state():

@@ -100,6 +100,16 @@ def test_predictions_are_put_to_the_test(any_device):
         assert len(bits_under(robot, any_device, ())[1]) >= 2, robot
 
 
+def test_what_is_counted_is_a_decision(any_device):
+    """A program recorded while nothing was predicted is not replayed once predictions are to be made."""
+    simulation = Simulation("hopper", 4, device=any_device, scheduler="serial")
+    for fixed in ((), None):
+        simulation.groups[0].prediction.fixed = fixed
+        simulation.step()
+    program = simulation.scheduler.statistics()["programs"]["step"]
+    assert program["variants"] == 2 and program["most"] == program["fewest"] + 2
+
+
 BUSY = Model.from_mjcf("""<mujoco><worldbody><geom type='plane' size='5 5 .1'/>
 <body pos='0 0 .1'><joint type='slide'/><joint type='ball' range='0 3' damping='.1' stiffness='1'/><geom size='.1'/>
 <body pos='.2 0 0'><joint name='j' axis='0 1 0' range='-3 3'/><geom type='capsule' size='.1 .1'/></body></body>

@@ -1,5 +1,7 @@
 """Reading and writing the state; worlds that go wrong."""
 
+from types import SimpleNamespace
+
 import mujoco
 import numpy as np
 import pytest
@@ -155,6 +157,14 @@ def test_strict(any_device):
     simulation.step(2)
     state.set("ctrl", np.nan, [1])
     with pytest.raises(StrictError, match="model, world 1: bad_ctrl: a control was NaN"):
+        simulation.step()
+
+
+def test_strict_is_not_captured(monkeypatch):
+    simulation = arm(1, "cpu", strict=True)
+    capturing = SimpleNamespace(is_cuda=True, stream=SimpleNamespace(is_capturing=True))
+    monkeypatch.setattr(simulation, "device", capturing)
+    with pytest.raises(RuntimeError, match=r"strict simulation reads warnings .* cannot be captured"):
         simulation.step()
 
 

@@ -64,5 +64,14 @@ def test_an_undeclared_read_of_integers(any_device):
         check([silent], {"index": index, "out": out})
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64, torch.int32])
+def test_an_undeclared_copy_of_equal_values(any_device, dtype):
+    a, b = (torch.arange(4, device=any_device.replace("cuda:0", "cuda")).to(dtype) for _ in range(2))
+    operation = call(lambda: a.copy_(b), reads=[], writes=[a], name="silent", device=any_device)
+    with pytest.raises(AccessViolation, match="'silent' read 'b'"):
+        check([operation], {"a": a, "b": b})
+    assert a.tolist() == b.tolist() == [0, 1, 2, 3]
+
+
 def _run(function):
     return {"invoke": function}

@@ -214,6 +214,8 @@ def test_independent_operations_run_side_by_side():
         scheduler.run("both", emit)
     statistics = scheduler.statistics()
     assert statistics["average_parallelism"] == 2.0
+    assert "available    2.00 operations side by side, by the longest chain" in scheduler.report()
+    assert "of 2 workers busy on average" in scheduler.report()
     assert sum(statistics["dependencies"].values()) == 0
 
 
@@ -230,6 +232,13 @@ def test_the_window_bounds_how_far_ahead_it_looks():
     scheduler.run("key", emit)
     assert order == [0, 1, 2, 3]
     assert scheduler.statistics()["window_occupancy"] == 1.0
+
+
+@pytest.mark.parametrize("option", ["window", "workers"])
+@pytest.mark.parametrize("value", [0, -1, 1.5])
+def test_what_nothing_could_run_with_is_refused(option, value):
+    with pytest.raises(ValueError, match=f"{option} is {value}; expected a whole number, at least 1"):
+        create("ace-sw", "cpu", **{option: value})
 
 
 def test_graph_needs_cuda():

@@ -2,6 +2,8 @@
 
 The acceleration minimises 1/2 (x - x_smooth)^T M (x - x_smooth) + sum over rows of 1/2 D min(0, J x - aref)^2, which is
 quadratic between changes of the set of active rows. So a full step that leaves the set as it was ends at the minimum.
+
+The words in capitals are macros: `dense` lists them.
 """
 
 from functools import cache

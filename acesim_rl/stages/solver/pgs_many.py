@@ -64,8 +64,8 @@ _BEGIN = r"""
 
 _MANY = r"""
     // Lanes share out the dofs. What belongs to a row is the same number in all lanes, and all of them write it; each
-    // reads what it wrote itself, with a synchronisation between reading a number and writing it anew. Only one lane
-    // writes the order of the rows.
+    // reads what it wrote itself, with a SYNC between reading a number and writing it anew (shuffles order no memory).
+    // One lane alone writes the order of the rows.
     const bool split = dof_island.shape[0] > 0;  // else all rows are one island, 0
     int tree[K];
     OWN_ROWS(q) tree[q] = 0;
@@ -124,6 +124,7 @@ _MANY = r"""
         cost += f * (0.5f * (jx + f / ROW(D, r)) - ROW(aref, r));
     }
     if (!(cost <= 0.f)) {
+        SYNC
         EACH_ROW(r) ROW(force, r) = ROW(before, r) = 0.f;
         OWN_ROWS(q) x[q] = smooth[q];
     }
@@ -190,6 +191,7 @@ _MANY = r"""
                 const float change = next - f;
                 if (change == 0.f) continue;
                 improvement -= change * (0.5f * change * a + residual);
+                SYNC
                 ROW(force, r) = next;
                 MOVE(x, r, change)
             }
@@ -314,6 +316,7 @@ _CONE = r"""
             for (int c = 0; c < dim; ++c) half += 0.5f * A(j, c) * (f[c] - old[c]);
             improvement -= (f[j] - old[j]) * half;
         }
+        SYNC
         for (int j = 0; j < dim; ++j) {
             ROW(force, r + j) = f[j];
             MOVE(x, r + j, f[j] - old[j])
