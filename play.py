@@ -70,7 +70,8 @@ def record(policy: Policy, config: Config, path: Path, seed: int) -> int:
     import imageio.v2 as imageio
 
     id = envs.gymnasium_id(config.env)
-    env = _checked(gymnasium.make, id, render_mode="rgb_array", **_task_options(config))
+    # The model's camera that moves with the robot; the free camera, which stands still, where there is none.
+    env = _checked(gymnasium.make, id, render_mode="rgb_array", camera_name="track", **_task_options(config))
     try:
         obs, _ = env.reset(seed=seed)
         fps, over, frames = env.metadata["render_fps"], False, 0
@@ -82,7 +83,7 @@ def record(policy: Policy, config: Config, path: Path, seed: int) -> int:
                     break
                 obs, _, terminated, truncated, _ = env.step(policy(obs))
                 over = terminated or truncated
-    except (OSError, ValueError, ImportError) as error:
+    except (OSError, ValueError, ImportError, RuntimeError) as error:
         raise UsageError(f"--video {path}: {error}") from None
     finally:
         env.close()
