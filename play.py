@@ -11,6 +11,7 @@ from rich.progress import track
 from acesim_rl import envs
 from acesim_rl.agents.checkpoint import atomic, load_checkpoint, policy_of
 from acesim_rl.agents.config import Config, UsageError, command_line, config_from_dict
+from acesim_rl.agents.display import warnings_text
 from acesim_rl.agents.policy import Policy
 
 
@@ -38,8 +39,10 @@ def main(argv: list[str]) -> int:
             _check_video(options.video)
         state = load_checkpoint(options.run_dir)
         policy, config = policy_of(state), config_from_dict(state["config"])
-        returns = episode_returns(policy, config, options.episodes, options.seed)
+        returns, warnings = episode_returns(policy, config, options.episodes, options.seed)
         print(f"{config.env}: return {returns.mean():.1f} +- {returns.std(correction=0):.1f} ({len(returns)} episodes)")
+        if counted := warnings_text(warnings):
+            print(f"the engine's {counted}")
         if options.video:
             frames = record(policy, config, options.video, options.seed)
             print(f"{options.video}: one episode, {frames} frames")
@@ -52,8 +55,8 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def episode_returns(policy: Policy, config: Config, episodes: int, seed: int) -> torch.Tensor:
-    """Returns of the policy's mean action, [episodes]: one episode each in as many worlds."""
+def episode_returns(policy: Policy, config: Config, episodes: int, seed: int) -> tuple[torch.Tensor, dict[str, int]]:
+    """Returns of the policy's mean action, [episodes], one episode each in as many worlds; the engine's warnings."""
     env = _checked(envs.BatchEnv, config.env, episodes, device="cpu", seed=seed, **_task_options(config))
     obs = env.reset(seed=seed)
     returns, running = torch.zeros(episodes), torch.ones(episodes, dtype=torch.bool)
@@ -61,7 +64,7 @@ def episode_returns(policy: Policy, config: Config, episodes: int, seed: int) ->
         obs, reward, terminated, truncated, _ = env.step(policy(obs))
         returns += reward * running
         running &= ~(terminated | truncated)
-    return returns
+    return returns, env.warnings
 
 
 def record(policy: Policy, config: Config, path: Path, seed: int) -> int:
@@ -70,7 +73,8 @@ def record(policy: Policy, config: Config, path: Path, seed: int) -> int:
     import imageio.v2 as imageio
 
     id = envs.gymnasium_id(config.env)
-    env = _checked(gymnasium.make, id, render_mode="rgb_array", **_task_options(config))
+    # The model's camera that moves with the robot; the free camera, which stands still, where there is none.
+    env = _checked(gymnasium.make, id, render_mode="rgb_array", camera_name="track", **_task_options(config))
     try:
         obs, _ = env.reset(seed=seed)
         fps, over, frames = env.metadata["render_fps"], False, 0
@@ -82,7 +86,7 @@ def record(policy: Policy, config: Config, path: Path, seed: int) -> int:
                     break
                 obs, _, terminated, truncated, _ = env.step(policy(obs))
                 over = terminated or truncated
-    except (OSError, ValueError, ImportError) as error:
+    except (OSError, ValueError, ImportError, RuntimeError) as error:
         raise UsageError(f"--video {path}: {error}") from None
     finally:
         env.close()

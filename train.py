@@ -11,15 +11,16 @@ try:
     from acesim_rl import envs
     from acesim_rl.agents.checkpoint import FILE, load_checkpoint
     from acesim_rl.agents.config import Config, UsageError, check_resumable, config_from_dict, parse
+    from acesim_rl.agents.display import warnings_text
     from acesim_rl.agents.hyperparameters import default_config
-    from acesim_rl.agents.trainer import Trainer, make_deterministic
+    from acesim_rl.agents.trainer import DivergedError, Trainer, make_deterministic
 except KeyboardInterrupt:  # torch takes a second to import
     print("train.py: interrupted", file=sys.stderr)
     sys.exit(130)
 
 
 def main(argv: list[str]) -> int:
-    """Exit code 0: done; 1: a warning, in strict mode; 2: a mistake in the command; 130: interrupted."""
+    """Exit code 0: done; 1: it diverged, or a warning in strict mode; 2: a mistake in the command; 130: interrupted."""
     try:
         return train(parse(argv, defaults=_defaults, saved=_saved))
     except UsageError as error:
@@ -61,12 +62,21 @@ def train(config: Config) -> int:
     except StrictError as error:
         print(f"train.py: stopped in update {trainer.updates + 1} (--strict): {error}", file=sys.stderr)
         return 1
+    except DivergedError as error:
+        print(
+            f"train.py: training diverged in update {trainer.updates}: {error}; try a smaller --learning-rate "
+            f"(only what was saved before is in {folder})",
+            file=sys.stderr,
+        )
+        return 1
     if not finished:
         print(
             f"train.py: interrupted at step {trainer.steps:,}; saved, continue with --resume {folder}", file=sys.stderr
         )
         return 130
     print(trainer.env.report())
+    if counted := warnings_text(trainer.warnings):
+        print(f"the engine's {counted}")
     print(f"results in {folder}; watch them with: python play.py --run-dir {folder}")
     return 0
 

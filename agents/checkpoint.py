@@ -56,11 +56,15 @@ def load_checkpoint(folder: str | Path, device: str = "cpu") -> dict:
 
 
 def policy_of(state: dict) -> Policy:
-    """The policy in a checkpoint, on the device that the checkpoint was loaded to."""
+    """The policy in a checkpoint, on the device that the checkpoint was loaded to; UsageError if it is not finite."""
     weights = state["policy"]
     low, high = weights["action_low"], weights["action_high"]
     policy = Policy(len(weights["moments.mean"]), low, high, config_from_dict(state["config"]).ppo)
     policy.to(low.device).load_state_dict(weights)
+    if not policy.is_finite():
+        raise UsageError(
+            "the checkpoint's weights are not finite: that training diverged; train anew with a smaller --learning-rate"
+        )
     return policy
 
 

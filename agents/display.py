@@ -6,7 +6,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-__all__ = ["Display"]
+__all__ = ["Display", "warnings_text"]
 
 
 class Display:
@@ -50,13 +50,19 @@ class Display:
         left = max(0, self.total_steps - steps) / steps_per_second
         shown = "  ..." if mean_return is None else f"{mean_return:.1f}"
         text = f"return {shown}  {steps_per_second:,.0f} steps/s  {_clock(left)} left"
-        counted = ", ".join(f"{count:,} {name}" for name, count in (warnings or {}).items() if count)
-        text += f"  warnings: {counted}" if counted else ""
+        counted = warnings_text(warnings or {})
+        text += f"  {counted}" if counted else ""
         if self.console.is_terminal:
             self._progress.update(self._task, completed=min(steps, self.total_steps), text=text)
         elif time.monotonic() - self._last >= self.interval or steps >= self.total_steps:
             self._last = time.monotonic()
             self.console.print(f"{self.name}  {steps:,} of {self.total_steps:,} steps  {text}")
+
+
+def warnings_text(warnings: dict[str, int]) -> str:
+    """The engine's counts that are not zero, by name; empty if all are."""
+    counted = ", ".join(f"{count:,} {name}" for name, count in warnings.items() if count)
+    return f"warnings: {counted}" if counted else ""
 
 
 def _clock(seconds: float) -> str:

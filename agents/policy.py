@@ -66,6 +66,11 @@ class Policy(nn.Module):
         """The environment's action for a: scaled to the action range and cut at its ends."""
         return (a * self.action_scale + self.action_center).clamp(self.action_low, self.action_high)
 
+    def is_finite(self) -> Tensor:
+        """Whether all that was learned is finite, a scalar on the device."""
+        learned = (*self.parameters(), *self.moments.buffers())
+        return torch.stack([tensor.isfinite().all() for tensor in learned]).all()
+
     @torch.no_grad()
     def forward(self, obs: Tensor | np.ndarray) -> Tensor | np.ndarray:
         """The mean action for observations [num_obs] or [N, num_obs], as the kind of array that came in."""

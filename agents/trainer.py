@@ -1,5 +1,6 @@
 """The training loop."""
 
+import math
 import os
 import signal
 import time
@@ -17,7 +18,11 @@ from acesim_rl.agents.ppo import METRICS, PPO
 from acesim_rl.agents.results import draw_curve, write_json
 from acesim_rl.agents.rollout import Rollout
 
-__all__ = ["Trainer", "make_deterministic"]
+__all__ = ["DivergedError", "Trainer", "make_deterministic"]
+
+
+class DivergedError(RuntimeError):
+    """A loss or a weight is not finite: no update will mend it."""
 
 
 def make_deterministic(threads: int) -> None:
@@ -58,7 +63,10 @@ class Trainer:
             self.load_state_dict(checkpoint)
 
     def run(self) -> bool:
-        """Train to the end; False if Ctrl-C stopped it, after the update in progress."""
+        """Train to the end; False if Ctrl-C stopped it, after the update in progress.
+
+        Raises DivergedError after an update that is not finite; what was saved before stays.
+        """
         write_json(self.folder / "config.json", config_to_dict(self.config))
         handler = signal.signal(signal.SIGINT, self._interrupt)
         display = Display(self.config.env, self.config.total_steps)
@@ -93,8 +101,12 @@ class Trainer:
     def _log(self, metrics: torch.Tensor, board: SummaryWriter, display: Display) -> None:
         """Read what the device knows, once, and show it."""
         self.updates += 1
-        numbers = torch.cat([metrics, self.algorithm.learning_rate.view(1), self.policy.log_std.exp().mean().view(1)])
-        losses = dict(zip((*METRICS, "learning_rate", "action_std"), numbers.tolist(), strict=True))
+        more = [self.algorithm.learning_rate, self.policy.log_std.exp().mean(), self.policy.is_finite()]
+        *numbers, finite = torch.cat([metrics, *(number.view(1) for number in more)]).tolist()
+        losses = dict(zip((*METRICS, "learning_rate", "action_std"), numbers, strict=True))
+        bad = [f"{name} is {losses[name]}" for name in ("policy_loss", "value_loss") if not math.isfinite(losses[name])]
+        if bad or not finite:
+            raise DivergedError(", ".join(bad) or "weights are not finite")
         self.episodes.read()
         means = self.episodes.means()
         self.warnings = self.env.warnings

@@ -10,7 +10,7 @@ from cartpole import CartPoleBatch
 import play
 import train
 from acesim_rl import envs
-from acesim_rl.agents.checkpoint import load_checkpoint, save_checkpoint
+from acesim_rl.agents.checkpoint import FILE, load_checkpoint, save_checkpoint
 from acesim_rl.simulation import StrictError
 
 SHORT = ["--env", "Inverted-Pendulum", "--num-envs", "8", "--total-steps", "600", "--horizon", "16"]
@@ -24,14 +24,14 @@ def _cartpoles(cartpoles, tmp_path, monkeypatch):
 def test_train_resume_and_play(capsys):
     assert train.main(SHORT) == 0
     assert "return" in (output := capsys.readouterr().out) and "scheduler serial: 1 operation" in output
-    assert "left  warnings: 2 bad_qvel\n" in output
+    assert "left  warnings: 2 bad_qvel\n" in output and "the engine's warnings: 2 bad_qvel\n" in output
     assert train.main(["--resume", "runs/inverted_pendulum", "--total-steps", "1000"]) == 0
     with open("runs/inverted_pendulum/summary.json") as file:
         assert json.load(file)["steps"] == 1024
     assert train.main(["--env", "inverted_pendulum", "--resume", "runs/inverted_pendulum"]) == 0  # nothing left to do
     capsys.readouterr()
     assert play.main(["--run-dir", "runs/inverted_pendulum", "--episodes", "3"]) == 0
-    assert "(3 episodes)" in capsys.readouterr().out
+    assert "(3 episodes)\nthe engine's warnings: 2 bad_qvel\n" in capsys.readouterr().out
 
 
 def test_a_strict_run_stops_at_a_warning(capsys, monkeypatch):
@@ -42,6 +42,21 @@ def test_a_strict_run_stops_at_a_warning(capsys, monkeypatch):
     monkeypatch.setattr(CartPoleBatch, "step", step)
     assert train.main([*SHORT, "--strict"]) == 1
     assert_one_line(capsys, "stopped in update 1 (--strict): hopper, world 3: bad_qacc")
+
+
+def test_a_run_that_diverges_stops_and_what_is_not_finite_is_not_played(capsys):
+    assert train.main([*SHORT, "--run-dir", "mine", "--save-every", "1"]) == 0
+    saved = load_checkpoint("mine")
+    options = ["--learning-rate", "1e30", "--schedule", "constant", "--run-dir", "diverged"]
+    assert train.main([*SHORT, *options]) == 1
+    assert_one_line(capsys, "training diverged in update 1: ")
+    assert not (Path("diverged") / FILE).exists()
+    saved["policy"]["actor.0.weight"][0, 0] = float("nan")
+    save_checkpoint(Path("mine"), saved)
+    assert play.main(["--run-dir", "mine"]) == 2
+    assert_one_line(capsys, "the checkpoint's weights are not finite")
+    assert train.main(["--resume", "mine", "--total-steps", "1000"]) == 1
+    assert load_checkpoint("mine")["steps"] == saved["steps"]
 
 
 def test_every_hyperparameter_is_an_option_with_a_help_text(capsys):
