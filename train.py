@@ -47,14 +47,18 @@ def train(config: Config) -> int:
             return 0
     make_deterministic(config.threads)
     env = _environment(config, checkpoint)
+    if not env.num_actions:
+        raise UsageError(f"--xml-file {config.xml_file}: the model has no actuators; there is nothing to train")
     folder = _folder(config)
     resumed, config = config.resume, dataclasses.replace(config, run_dir=folder, resume=None)
-    try:
-        trainer = Trainer(env, config, folder, checkpoint)
-    except (KeyError, ValueError, RuntimeError) as error:
-        if checkpoint is None:
+    trainer = Trainer(env, config, folder)
+    if checkpoint:
+        try:
+            trainer.load_state_dict(checkpoint)
+        except torch.OutOfMemoryError:
             raise
-        raise UsageError(f"--resume {resumed}: the checkpoint is of another version ({error})") from error
+        except (KeyError, ValueError, RuntimeError) as error:
+            raise UsageError(f"--resume {resumed}: the checkpoint is of another version ({error})") from error
     from acesim_rl.simulation import StrictError  # Warp takes a second to import
 
     try:

@@ -39,10 +39,9 @@ class Trainer:
     Args:
         env: an `acesim_rl.envs.BatchEnv`, or anything with its interface.
         folder: where the results go; must exist.
-        checkpoint: what an earlier trainer saved, to continue to the same numbers as if it had never stopped.
     """
 
-    def __init__(self, env, config: Config, folder: Path, checkpoint: dict | None = None):
+    def __init__(self, env, config: Config, folder: Path):
         make_deterministic(config.threads)
         self.env, self.config, self.folder = env, config, folder
         device, ppo = env.device, config.ppo
@@ -59,8 +58,6 @@ class Trainer:
         self.history: list[dict[str, float]] = []
         self.warnings: dict[str, int] = env.warnings
         self.interrupted = False
-        if checkpoint is not None:
-            self.load_state_dict(checkpoint)
 
     def run(self) -> bool:
         """Train to the end; False if Ctrl-C stopped it, after the update in progress.
@@ -169,6 +166,7 @@ class Trainer:
         }
 
     def load_state_dict(self, state: dict) -> None:
+        """Continue what an earlier trainer saved, to the same numbers as if it had never stopped."""
         self.policy.load_state_dict(state["policy"])
         self.algorithm.load_state_dict(state["algorithm"])
         self.env.load_state_dict(state["env"])

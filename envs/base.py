@@ -218,6 +218,8 @@ class Task:
         reset_noise_scale: float = 0.0,
         camera: dict | None = None,
     ):
+        if not isinstance(frame_skip, int | np.integer) or frame_skip < 1:
+            raise ValueError(f"frame_skip is {frame_skip!r}; expected a whole number of physics steps, at least 1")
         self.model = model if isinstance(model, Model) else Model.from_mjcf(find_mjcf(model))
         self.mj = self.model.mj
         self.frame_skip = frame_skip

@@ -234,6 +234,11 @@ class BatchEnv:
         [num_envs]: the engine reset the world, as its state was not finite or too large. That ends the episode,
         terminated and with reward 0.
         """
+        if not isinstance(action, torch.Tensor):
+            raise TypeError(
+                f"action is a {type(action).__name__}; expected a torch tensor of shape {tuple(self.action.shape)} "
+                f"on {self.device} (VectorEnv and SingleEnv take numpy arrays)"
+            )
         if action.shape != self.action.shape:
             raise ValueError(f"action has shape {tuple(action.shape)}; expected {tuple(self.action.shape)}")
         if action is not self.action:

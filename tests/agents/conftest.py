@@ -31,7 +31,10 @@ def trainer(tmp_path):
         config = dataclasses.replace(SMALL, **options)
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)
-        return Trainer(env_class("inverted_pendulum", config.num_envs, seed=config.seed), config, folder, checkpoint)
+        run = Trainer(env_class("inverted_pendulum", config.num_envs, seed=config.seed), config, folder)
+        if checkpoint:
+            run.load_state_dict(checkpoint)
+        return run
 
     return make
 

@@ -104,6 +104,23 @@ def test_train_says_what_is_wrong_with_an_mjcf_file(capsys, monkeypatch):
     assert_one_line(capsys, "bad.xml: XML Error: unrecognized element 'jiont'")
 
 
+def test_train_refuses_a_model_without_actuators(capsys, monkeypatch):
+    monkeypatch.setattr(CartPoleBatch, "num_actions", 0)
+    assert train.main(SHORT) == 2
+    assert_one_line(capsys, "the model has no actuators")
+    assert not Path("runs").exists()
+
+
+def test_no_memory_is_not_called_another_version(monkeypatch):
+    def exhausted(*arguments):
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    assert train.main(SHORT) == 0
+    monkeypatch.setattr("acesim_rl.agents.trainer.Rollout", exhausted)
+    with pytest.raises(RuntimeError, match="can't allocate memory"):
+        train.main(["--resume", "runs/inverted_pendulum", "--total-steps", "1000"])
+
+
 def test_train_keeps_a_finished_run_and_refuses_to_resume_it_as_another(capsys):
     assert train.main([*SHORT, "--run-dir", "mine"]) == 0
     capsys.readouterr()

@@ -235,6 +235,12 @@ def test_arguments(batch):
         BatchEnv("hopper", 2, max_episode_steps=-1)
     with pytest.raises(TypeError, match="frame_skip: arguments of a task's constructor, but the task is made already"):
         BatchEnv(batch("hopper", 4).task, 2, frame_skip=3)
+    for skip in (0, -1, 2.5):
+        with pytest.raises(ValueError, match=f"frame_skip is {skip}; expected a whole number of physics steps"):
+            BatchEnv("hopper", 2, frame_skip=skip)
+    for action in ([[0.0] * 3] * 4, np.zeros((4, 3))):
+        with pytest.raises(TypeError, match=r"action is a (list|ndarray); expected a torch tensor of shape \(4, 3\)"):
+            batch("hopper", 4).step(action)
 
 
 @pytest.mark.parametrize("scheduler", ["ace", "ace-sw"])
