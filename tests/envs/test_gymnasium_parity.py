@@ -78,8 +78,9 @@ def compare(env: BatchEnv, steps: dict[str, np.ndarray]) -> None:
     _, reward, terminated, _, info = env.step(torch.from_numpy(steps["action"]))
     close = np.isclose(env.final_obs.numpy(), steps["obs"], rtol=1e-3, atol=1e-3).all(axis=1)
     # Of a hundred states of a humanoid one has a contact whose distance is the margin to eight digits in one of twenty
-    # forward passes: there in ours, not yet in MuJoCo's.
-    if np.count_nonzero(~close) > max(1, len(close) // 100):
+    # forward passes: there in ours, not yet in MuJoCo's. No other task has such a state.
+    allowed = max(1, len(close) // 100) if env.task.model.solver == "pgs" else 0
+    if np.count_nonzero(~close) > allowed:
         np.testing.assert_allclose(env.final_obs.numpy(), steps["obs"], rtol=1e-3, atol=1e-3)
     np.testing.assert_allclose(reward.numpy()[close], steps["reward"][close], rtol=1e-3, atol=1e-3)
     np.testing.assert_array_equal(terminated.numpy()[close], steps["terminated"][close])
