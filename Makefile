@@ -24,6 +24,8 @@ bench: .venv/installed  ## the tables of the README, measured on this machine's 
 	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/schedulers.py --env ant --num-envs 256,1024 --device cpu \
 	    --json benchmarks/results/schedulers_ant_cpu.json --plot benchmarks/results/schedulers_ant_cpu.png
+	$(BIN)/python benchmarks/schedulers.py --env ant,half_cheetah,hopper,walker2d --num-envs 64,256 --device cpu \
+	    --json benchmarks/results/schedulers_mix_cpu.json
 	$(BIN)/python benchmarks/simulators.py --env ant --num-envs 1024 --device cpu \
 	    --json benchmarks/results/simulators_cpu.json --plot benchmarks/results/simulators_cpu.png
 
